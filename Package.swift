@@ -1,0 +1,71 @@
+// swift-tools-version:6.0
+import PackageDescription
+
+/// A system C library: one thin module, found through pkg-config where the library ships a `.pc` file.
+func system(_ name: String, pkgConfig: String?, package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/System/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+func tests(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .testTarget(name: name, dependencies: ["TestSupport"] + dependencies)
+}
+
+let package = Package(
+    name: "bitgate",
+    products: [
+        .executable(name: "bitgated", targets: ["bitgated"]),
+        .executable(name: "bitgate", targets: ["bitgate"]),
+        .executable(name: "bench", targets: ["bench"]),
+    ],
+    targets: [
+        system("Clibevent", pkgConfig: "libevent_core", package: "libevent-dev"),
+        system("Clibsodium", pkgConfig: "libsodium", package: "libsodium-dev"),
+        system("Csecp256k1", pkgConfig: "libsecp256k1", package: "libsecp256k1-dev"),
+        system("Czlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+        system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
+        system("Clibedit", pkgConfig: "libedit", package: "libedit-dev"),
+        system("Ctomlplusplus", pkgConfig: "tomlplusplus", package: "libtomlplusplus-dev"),
+        .target(name: "CToml", dependencies: ["Ctomlplusplus"]),
+
+        // Pure: no I/O, no clock, no randomness of their own. A module imports only what stands above it here.
+        .target(name: "Basics", dependencies: ["Clibsodium"]),
+        .target(name: "Wire", dependencies: ["Basics", "Czlib"]),
+        .target(name: "Crypto", dependencies: ["Basics", "Wire", "Clibsodium", "Csecp256k1"]),
+        .target(name: "Mesh", dependencies: ["Basics", "Wire", "Crypto"]),
+        .target(name: "Nostr", dependencies: ["Basics", "Wire", "Crypto"]),
+        .target(name: "Gateway", dependencies: ["Basics", "Wire", "Crypto", "Nostr"]),
+
+        // I/O: the only code that may block, read a clock or touch a file.
+        .target(name: "EventLoop", dependencies: ["Basics", "Clibevent"]),
+        .target(name: "Radio", dependencies: ["Basics", "Wire", "EventLoop"]),
+        .target(name: "Uplink", dependencies: ["Basics", "EventLoop", "Cwslay"]),
+        .target(
+            name: "Station",
+            dependencies: [
+                "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "CToml",
+            ]),
+
+        .executableTarget(name: "bitgated", dependencies: ["Station"]),
+        .executableTarget(name: "bitgate", dependencies: ["Station", "Clibedit"]),
+        .executableTarget(
+            name: "bench",
+            dependencies: ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Clibsodium", "Csecp256k1", "Czlib"]),
+
+        .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/Support"),
+        tests("BasicsTests", "Basics"),
+        tests("WireTests", "Wire"),
+        tests("CryptoTests", "Crypto", "Wire"),
+        tests("MeshTests", "Mesh", "Wire", "Crypto"),
+        tests("NostrTests", "Nostr", "Crypto"),
+        tests("GatewayTests", "Gateway", "Nostr", "Wire", "Crypto"),
+        tests("EventLoopTests", "EventLoop"),
+        tests("RadioTests", "Radio", "EventLoop", "Wire"),
+        tests("UplinkTests", "Uplink", "EventLoop"),
+        tests("StationTests", "Station"),
+        tests("SimulationTests", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
+        tests("SystemTests", "Station"),
+        tests("TidyTests"),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,2 @@
+import Basics
+import Wire
