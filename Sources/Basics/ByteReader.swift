@@ -2,12 +2,13 @@
 public struct ByteReader {
     @usableFromInline let base: UnsafeRawBufferPointer
     /// Offset of the next unread byte.
-    public private(set) var offset: Int
+    @inlinable public var offset: Int { position }
+    @usableFromInline var position: Int
 
     /// The buffer must outlive the reader.
     @inlinable public init(_ base: UnsafeRawBufferPointer) {
         self.base = base
-        self.offset = 0
+        self.position = 0
     }
 
     @inlinable public var remaining: Int { base.count - offset }
@@ -47,7 +48,7 @@ public struct ByteReader {
         return view
     }
 
-    @usableFromInline mutating func advance(_ count: Int) { offset += count }
+    @usableFromInline mutating func advance(_ count: Int) { position += count }
 }
 
 extension Array where Element == UInt8 {

@@ -10,11 +10,9 @@ public enum SHA256 {
     }
 
     public static func hash(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: digestSize) { output, count in
-            crypto_hash_sha256(
-                output.baseAddress, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
-            count = digestSize
-        }
+        var digest = [UInt8](repeating: 0, count: digestSize)
+        crypto_hash_sha256(&digest, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(bytes.count))
+        return digest
     }
 
     /// Incremental hash over several pieces, without joining them first.
@@ -36,10 +34,9 @@ public enum SHA256 {
 
         /// Ends the hash; the stream must not be used afterwards.
         public mutating func finish() -> [UInt8] {
-            [UInt8](unsafeUninitializedCapacity: digestSize) { output, count in
-                crypto_hash_sha256_final(&state, output.baseAddress)
-                count = digestSize
-            }
+            var digest = [UInt8](repeating: 0, count: digestSize)
+            crypto_hash_sha256_final(&state, &digest)
+            return digest
         }
     }
 }
