@@ -1,0 +1,26 @@
+import Wire
+
+/// How the station sees a radio: links come up, deliver frames and go down. Kernel Bluetooth and virtual air stand
+/// behind the same port.
+public protocol LinkPort: AnyObject {
+    var delegate: (any LinkPortDelegate)? { get set }
+
+    func start() throws
+    /// Closes every link and stops accepting new ones. No delegate call follows.
+    func stop()
+
+    /// Queues one frame on a link within the link's bounds (chapter 03 A10); an unknown link is ignored.
+    func send(_ frame: [UInt8], on link: LinkID, priority: WritePriority)
+
+    /// Closes one link; `linkDown` follows.
+    func close(_ link: LinkID)
+}
+
+/// Calls arrive on the event loop, in the order things happened on each link.
+public protocol LinkPortDelegate: AnyObject {
+    /// `frameLimit` is the largest frame the link carries: min(ATT MTU − 3, 512).
+    func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int)
+    /// One whole frame, as far as the link layer can tell; valid only during the call.
+    func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID)
+    func linkDown(_ link: LinkID)
+}
