@@ -24,8 +24,10 @@ let package = Package(
         system("Czlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
         system("Clibedit", pkgConfig: "libedit", package: "libedit-dev"),
-        system("Ctomlplusplus", pkgConfig: "tomlplusplus", package: "libtomlplusplus-dev"),
-        .target(name: "CToml", dependencies: ["Ctomlplusplus"]),
+        system("Ctomlplusplus", pkgConfig: nil, package: "libtomlplusplus-dev"),
+        .target(
+            name: "CToml", dependencies: ["Ctomlplusplus"],
+            cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")]),
 
         // Pure: no I/O, no clock, no randomness of their own. A module imports only what stands above it here.
         .target(name: "Basics", dependencies: ["Clibsodium"]),

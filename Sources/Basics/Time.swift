@@ -8,12 +8,12 @@ public struct Interval: Comparable, Hashable, Sendable {
     @inlinable public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
     public static let zero = Interval(nanoseconds: 0)
-    @inlinable public static func microseconds(_ n: Int64) -> Interval { Interval(nanoseconds: n * 1_000) }
-    @inlinable public static func milliseconds(_ n: Int64) -> Interval { Interval(nanoseconds: n * 1_000_000) }
-    @inlinable public static func seconds(_ n: Int64) -> Interval { Interval(nanoseconds: n * 1_000_000_000) }
+    @inlinable public static func microseconds(_ n: Int) -> Interval { Interval(nanoseconds: Int64(n) * 1_000) }
+    @inlinable public static func milliseconds(_ n: Int) -> Interval { Interval(nanoseconds: Int64(n) * 1_000_000) }
+    @inlinable public static func seconds(_ n: Int) -> Interval { Interval(nanoseconds: Int64(n) * 1_000_000_000) }
     @inlinable public static func seconds(_ n: Double) -> Interval { Interval(nanoseconds: Int64(n * 1e9)) }
-    @inlinable public static func minutes(_ n: Int64) -> Interval { .seconds(n * 60) }
-    @inlinable public static func hours(_ n: Int64) -> Interval { .seconds(n * 3_600) }
+    @inlinable public static func minutes(_ n: Int) -> Interval { .seconds(n * 60) }
+    @inlinable public static func hours(_ n: Int) -> Interval { .seconds(n * 3_600) }
 
     /// Whole milliseconds, truncated toward zero.
     @inlinable public var milliseconds: Int64 { nanoseconds / 1_000_000 }

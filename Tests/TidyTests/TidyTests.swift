@@ -1,1 +1,164 @@
+import Foundation
 import XCTest
+
+/// The code's own form, tested: what reviewers would otherwise have to watch for.
+final class TidyTests: XCTestCase {
+    /// What each module may import, itself the import rule of docs/architecture.md. A module not listed here fails.
+    private static let allowedImports: [String: Set<String>] = [
+        "Basics": ["Clibsodium"],
+        "Wire": ["Basics", "Clibsodium", "Czlib"],
+        "Crypto": ["Basics", "Wire", "Clibsodium", "Csecp256k1"],
+        "Mesh": ["Basics", "Wire", "Crypto"],
+        "Nostr": ["Basics", "Wire", "Crypto"],
+        "Gateway": ["Basics", "Wire", "Crypto", "Nostr"],
+        "EventLoop": ["Basics", "Clibevent", "Glibc"],
+        "Radio": ["Basics", "Wire", "EventLoop", "Glibc"],
+        "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
+        "Station": [
+            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "CToml", "Glibc",
+            "FoundationEssentials",
+        ],
+        "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
+        "bitgate": ["Station", "Basics", "EventLoop", "Clibedit", "FoundationEssentials", "Glibc"],
+        "bench": [
+            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Clibsodium", "Csecp256k1", "Czlib", "CAllocationCount",
+            "Glibc",
+        ],
+        "fuzz": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Glibc"],
+    ]
+
+    private static let pureModules = ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"]
+
+    /// Clocks, randomness, files, threads: what a pure engine must be given instead of taking it.
+    private static let forbiddenInPureModules = [
+        "clock_gettime", "gettimeofday", "ContinuousClock", "SuspendingClock", "Date(", "time(nil", "DispatchQueue",
+        "Thread", "SystemRandomNumberGenerator", "randombytes", "arc4random", "getrandom", "fopen(", "FileHandle",
+        "FileManager", "getenv(", "ProcessInfo", "print(", "debugPrint(", "dump(", "async ", "await ", "Task {",
+        "actor ",
+        "@unchecked Sendable", "nonisolated(unsafe)",
+    ]
+
+    private static let forbiddenInSources = ["try!", "as!", "fatalError(", "XXX", "HACK", "unsafeBitCast"]
+    private static let longestLine = 120
+    private static let longestSource = 500
+    private static let longestTest = 600
+
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private func swiftFiles(under folder: String) -> [(path: String, text: String)] {
+        let base = root.appendingPathComponent(folder)
+        let names = FileManager.default.enumerator(atPath: base.path)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix(".swift") }.sorted().compactMap { name in
+            guard let text = try? String(contentsOf: base.appendingPathComponent(name), encoding: .utf8) else {
+                return nil
+            }
+            return (folder + "/" + name, text)
+        }
+    }
+
+    /// The line without its comment and without string literals, so that prose about a forbidden thing is allowed.
+    private func code(_ line: Substring) -> String {
+        var code = ""
+        var inString = false
+        var previous: Character = " "
+        for character in line {
+            if character == "\"", previous != "\\" { inString.toggle() }
+            if !inString, character == "/", previous == "/" {
+                code.removeLast()
+                break
+            }
+            if !inString { code.append(character) }
+            previous = character
+        }
+        return code
+    }
+
+    func testModulesImportOnlyWhatStandsBelowThem() throws {
+        let modules = try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("Sources").path)
+        for module in modules.sorted() where module != "System" && !module.hasPrefix("C") || module == "Crypto" {
+            guard let allowed = TidyTests.allowedImports[module] else {
+                XCTFail("module \(module) has no import rule")
+                continue
+            }
+            for (path, text) in swiftFiles(under: "Sources/" + module) {
+                for line in text.split(separator: "\n") where line.contains("import ") {
+                    let words = line.split(separator: " ")
+                    guard let at = words.firstIndex(of: "import"), words[..<at].allSatisfy({ $0.hasPrefix("@") }) else {
+                        continue
+                    }
+                    let name = String(words[words.count - 1].prefix { $0 != "." })
+                    XCTAssertTrue(allowed.contains(name), "\(path): \(module) must not import \(name)")
+                }
+            }
+        }
+    }
+
+    func testPureModulesTakeNoClockNoRandomnessAndNoFiles() {
+        for module in TidyTests.pureModules {
+            for (path, text) in swiftFiles(under: "Sources/" + module) {
+                for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                    let code = code(line)
+                    for word in TidyTests.forbiddenInPureModules where code.contains(word) {
+                        XCTFail("\(path):\(number + 1): \(word) in a pure module")
+                    }
+                    if code.contains(".random("), !code.contains("using:") {
+                        XCTFail("\(path):\(number + 1): randomness that is not injected")
+                    }
+                }
+            }
+        }
+    }
+
+    func testSourcesHaveNoTrapsAndNoLooseEnds() {
+        for (path, text) in swiftFiles(under: "Sources") {
+            for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+                for word in TidyTests.forbiddenInSources where code(line).contains(word) {
+                    XCTFail("\(path):\(number + 1): \(word)")
+                }
+            }
+        }
+        for (path, text) in swiftFiles(under: "Sources") + swiftFiles(under: "Tests") where !path.contains("TidyTests")
+        {
+            for word in ["TODO", "FIXME"] where text.contains(word) { XCTFail("\(path): \(word)") }
+        }
+    }
+
+    func testFilesAndLinesStayShort() {
+        for folder in ["Sources", "Tests"] {
+            let longest = folder == "Sources" ? TidyTests.longestSource : TidyTests.longestTest
+            for (path, text) in swiftFiles(under: folder) {
+                let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+                XCTAssertLessThanOrEqual(lines.count, longest + 1, "\(path) is too long")
+                for (number, line) in lines.enumerated() where line.count > TidyTests.longestLine {
+                    XCTFail("\(path):\(number + 1): \(line.count) characters")
+                }
+            }
+        }
+    }
+
+    func testEveryTestTargetHasTests() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("Tests").path)
+        for folder in folders.sorted() where folder.hasSuffix("Tests") {
+            let tests = swiftFiles(under: "Tests/" + folder).filter { $0.text.contains("func test") }
+            XCTAssertFalse(tests.isEmpty, "Tests/\(folder) tests nothing")
+        }
+    }
+
+    func testFormatting() throws {
+        let format = Process()
+        format.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        format.arguments = ["swift", "format", "lint", "--strict", "--recursive", "--parallel", "Sources", "Tests"]
+        format.currentDirectoryURL = root
+        let output = Pipe()
+        format.standardError = output
+        format.standardOutput = output
+        try format.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        format.waitUntilExit()
+        if text.contains("unable to invoke subcommand") || text.contains("No such file") {
+            throw XCTSkip("this toolchain has no swift-format")
+        }
+        XCTAssertEqual(format.terminationStatus, 0, String(text.prefix(4_000)))
+    }
+}
