@@ -34,9 +34,18 @@ public enum SHA256 {
 
         /// Ends the hash; the stream must not be used afterwards.
         public mutating func finish() -> [UInt8] {
-            var digest = [UInt8](repeating: 0, count: digestSize)
-            crypto_hash_sha256_final(&state, &digest)
-            return digest
+            finish { [UInt8]($0) }
+        }
+
+        /// As `finish()`, with the 32 digest bytes on the stack.
+        public mutating func finish<R>(_ use: (UnsafeRawBufferPointer) -> R) -> R {
+            var digest: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+            return withUnsafeMutablePointer(to: &digest) { digest in
+                digest.withMemoryRebound(to: UInt8.self, capacity: digestSize) {
+                    _ = crypto_hash_sha256_final(&state, $0)
+                }
+                return use(UnsafeRawBufferPointer(start: digest, count: digestSize))
+            }
         }
     }
 }

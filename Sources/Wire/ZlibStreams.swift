@@ -1,0 +1,118 @@
+import Czlib
+import Synchronization
+
+/// A raw inflate stream with an output buffer, at a fixed address because zlib points back at it.
+///
+/// One idle stream is kept, so that the usual caller pays neither for zlib's allocations nor for the buffer. It is taken
+/// and given back by an atomic exchange; a second caller at the same time gets a stream of its own.
+@usableFromInline
+struct Inflater {
+    /// Payloads up to this size inflate into the kept buffer, larger ones into a temporary one.
+    static let keptBuffer = 16_384
+
+    private struct State {
+        var stream = z_stream()
+        var buffer: UnsafeMutableRawBufferPointer
+        var overflow: UnsafeMutableRawBufferPointer?
+    }
+
+    nonisolated(unsafe) private static let idle = Atomic<UnsafeMutablePointer<State>?>(nil)
+    private let state: UnsafeMutablePointer<State>
+
+    /// - Returns: `nil` when zlib gets no memory.
+    @usableFromInline
+    static func take() -> Inflater? {
+        if let state = idle.exchange(nil, ordering: .acquiringAndReleasing) { return Inflater(state: state) }
+        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        state.initialize(to: State(buffer: .allocate(byteCount: keptBuffer, alignment: 16)))
+        let inflater = Inflater(state: state)
+        let status = inflateInit2_(
+            &state.pointee.stream, -MAX_WBITS, zlibVersion(), Int32(MemoryLayout<z_stream>.size))
+        guard status == Z_OK else {
+            inflater.free()
+            return nil
+        }
+        return inflater
+    }
+
+    @usableFromInline
+    func giveBack() {
+        state.pointee.overflow?.deallocate()
+        state.pointee.overflow = nil
+        if let surplus = Inflater.idle.exchange(state, ordering: .acquiringAndReleasing) {
+            inflateEnd(&surplus.pointee.stream)
+            Inflater(state: surplus).free()
+        }
+    }
+
+    /// The payload in a buffer of this inflater.
+    @usableFromInline
+    func inflated(_ body: UnsafeRawBufferPointer, size: Int) -> UnsafeRawBufferPointer? {
+        let output: UnsafeMutableRawBufferPointer
+        if size <= Inflater.keptBuffer {
+            output = UnsafeMutableRawBufferPointer(rebasing: state.pointee.buffer[..<size])
+        } else {
+            output = .allocate(byteCount: size, alignment: 16)
+            state.pointee.overflow = output
+        }
+        return inflate(body, filling: output) ? UnsafeRawBufferPointer(output) : nil
+    }
+
+    /// Whether the stream in `body` filled `output`.
+    func inflate(_ body: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
+        guard inflateReset(&state.pointee.stream) == Z_OK else { return false }
+        state.pointee.stream.next_in = UnsafeMutablePointer(
+            mutating: body.baseAddress?.assumingMemoryBound(to: Bytef.self))
+        state.pointee.stream.avail_in = uInt(body.count)
+        state.pointee.stream.next_out = output.baseAddress?.assumingMemoryBound(to: Bytef.self)
+        state.pointee.stream.avail_out = uInt(output.count)
+        _ = Czlib.inflate(&state.pointee.stream, Z_FINISH)
+        return state.pointee.stream.avail_out == 0
+    }
+
+    private func free() {
+        state.pointee.buffer.deallocate()
+        state.deinitialize(count: 1)
+        state.deallocate()
+    }
+}
+
+/// A raw deflate stream (windowBits −15, memLevel 8, default strategy), kept like `Inflater`; about 260 kB.
+struct Deflater {
+    nonisolated(unsafe) private static let idle = Atomic<UnsafeMutablePointer<z_stream>?>(nil)
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    /// - Returns: `nil` when zlib gets no memory.
+    static func take() -> Deflater? {
+        if let stream = idle.exchange(nil, ordering: .acquiringAndReleasing) { return Deflater(stream: stream) }
+        let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        let status = deflateInit2_(
+            stream, Compression.defaultLevel, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY, zlibVersion(),
+            Int32(MemoryLayout<z_stream>.size))
+        guard status == Z_OK else {
+            stream.deallocate()
+            return nil
+        }
+        return Deflater(stream: stream)
+    }
+
+    func giveBack() {
+        if let surplus = Deflater.idle.exchange(stream, ordering: .acquiringAndReleasing) {
+            deflateEnd(surplus)
+            surplus.deallocate()
+        }
+    }
+
+    /// - Returns: The size of the compressed stream; `nil` when it does not fit `output`.
+    func deflate(_ payload: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, level: Int32) -> Int? {
+        guard deflateReset(stream) == Z_OK, deflateParams(stream, level, Z_DEFAULT_STRATEGY) == Z_OK else { return nil }
+        stream.pointee.next_in = UnsafeMutablePointer(
+            mutating: payload.baseAddress?.assumingMemoryBound(to: Bytef.self))
+        stream.pointee.avail_in = uInt(payload.count)
+        stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: Bytef.self)
+        stream.pointee.avail_out = uInt(output.count)
+        guard Czlib.deflate(stream, Z_FINISH) == Z_STREAM_END else { return nil }
+        return output.count - Int(stream.pointee.avail_out)
+    }
+}

@@ -1,0 +1,65 @@
+import Basics
+import TestSupport
+import XCTest
+
+@testable import Wire
+
+final class PacketVectorTests: XCTestCase {
+    /// Signatures themselves are checked where keys are: kind `verify` and the signature half of `sign` in CryptoTests.
+    private static let checkedByCrypto: Set<String> = ["verify"]
+
+    func testPackets() throws {
+        try Vectors("packets.json").run { vector in
+            switch vector.kind {
+            case "encode": try checkEncoding(vector)
+            case "encode_reject": try checkRefusal(vector)
+            case "sign": try checkSigningInput(vector)
+            case let kind where Self.checkedByCrypto.contains(kind): break
+            default: throw vector.unknownKind
+            }
+        }
+    }
+
+    private func checkEncoding(_ vector: VectorCase) throws {
+        let packet = try vector.object("packet").packet()
+        let unpadded = try packet.encoded()
+        let padded = try packet.encoded(padded: true)
+        XCTAssertEqual(unpadded, try vector.bytes("encodedUnpadded"), vector.name)
+        XCTAssertEqual(padded, try vector.bytes("encodedPadded"), vector.name)
+        XCTAssertEqual(
+            Packet(decoding: unpadded), try vector.optionalObject("decodedUnpadded")?.packet(), vector.name)
+        XCTAssertEqual(Packet(decoding: padded), try vector.optionalObject("decodedPadded")?.packet(), vector.name)
+    }
+
+    private func checkRefusal(_ vector: VectorCase) throws {
+        XCTAssertTrue(vector.isNull("encoded"), vector.name)
+        XCTAssertThrowsError(try vector.object("packet").packet().encoded(), vector.name)
+    }
+
+    private func checkSigningInput(_ vector: VectorCase) throws {
+        var packet = try vector.object("packet").packet()
+        let input = try vector.bytes("signingInput")
+        XCTAssertEqual(try packet.signingInput(), input, vector.name)
+
+        packet.signature = try vector.bytes("signature")
+        XCTAssertEqual(try packet.encoded(), try vector.bytes("signedEncodedUnpadded"), vector.name)
+        XCTAssertEqual(try packet.encoded(padded: true), try vector.bytes("signedEncodedPadded"), vector.name)
+        let frame = try Frame(vector.bytes("signedEncodedPadded"))
+        XCTAssertEqual(frame.signingInput(), input, vector.name)
+        XCTAssertEqual(frame.signature, packet.signature, vector.name)
+    }
+
+    func testPacketDecoding() throws {
+        try Vectors("packet_decode.json").run { vector in
+            let frame = try vector.bytes("frame")
+            switch vector.kind {
+            case "accept":
+                XCTAssertEqual(Packet(decoding: frame), try vector.object("packet").packet(), vector.name)
+            case "reject":
+                XCTAssertNil(Packet(decoding: frame), vector.name)
+                XCTAssertNil(Packet(decoding: Padding.unpad(frame)), vector.name)
+            default: throw vector.unknownKind
+            }
+        }
+    }
+}
