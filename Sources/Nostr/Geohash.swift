@@ -51,8 +51,8 @@ public enum Geohash {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The cell's rectangle. Either case; characters outside the alphabet are skipped, and a name longer than 12 is read
-    /// to its twelfth: callers with outside text check `isValid` first.
+    /// The cell's rectangle. Either case; characters outside the alphabet are skipped, and a name longer than 12 is
+    /// read to its twelfth: callers with outside text check `isValid` first.
     public static func bounds(of text: String) -> Bounds {
         var bounds = Bounds.world
         var isLongitude = true

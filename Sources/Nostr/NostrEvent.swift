@@ -54,7 +54,7 @@ public struct NostrEvent: Hashable, Sendable {
     }
 
     /// The id these fields have, whatever `id` claims.
-    public var computedID: EventID { EventID.hashing(canonicalBytes) }
+    public var computedID: EventID { EventID(hashing: canonicalBytes) }
 
     /// Compact JSON with the members in NIP-01 order; `sig` is left out when absent (chapter 05 §1.4).
     public func json() -> [UInt8] {

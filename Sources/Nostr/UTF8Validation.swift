@@ -4,7 +4,8 @@ extension UnsafeRawBufferPointer {
         var offset = 0
         while offset < count {
             // Most relay traffic is ASCII: eight bytes at a time.
-            if offset + 8 <= count, loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0 {
+            if offset + 8 <= count, loadUnaligned(fromByteOffset: offset, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            {
                 offset += 8
                 continue
             }
