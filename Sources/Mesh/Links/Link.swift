@@ -1,0 +1,42 @@
+import Basics
+import Wire
+
+/// One live link and what is believed about its far end (chapter 03 A11). Everything here dies with the link.
+struct Link {
+    let id: LinkID
+    let role: LinkRole
+    /// Largest frame the link carries.
+    var frameLimit: Int
+    let upSince: Instant
+    /// Position in the order links came up: the subscription order of chapter 03 B7.
+    let order: UInt64
+
+    /// Who is believed to be at the far end. Rests on an announce whose directness is forgeable.
+    var peer: PeerID?
+    /// Who completed a Noise handshake on exactly this link.
+    var provenPeer: PeerID?
+    var reboundAt: Instant?
+
+    /// Budget of new packets, whoever they claim to be from.
+    var packets = TokenBucket(capacity: MeshLimits.linkPacketBurst, perSecond: MeshLimits.linkPacketsPerSecond)
+    /// Budget of relays for authors whose key is unknown.
+    var unverifiedRelays = TokenBucket(
+        capacity: MeshLimits.unverifiedRelayBurst, perSecond: MeshLimits.unverifiedRelaysPerSecond)
+
+    var framesIn: UInt64 = 0
+    var framesOut: UInt64 = 0
+    var lastIn: Instant?
+    var lastOut: Instant?
+
+    init(id: LinkID, role: LinkRole, frameLimit: Int, upSince: Instant, order: UInt64) {
+        self.id = id
+        self.role = role
+        self.frameLimit = Link.usable(frameLimit)
+        self.upSince = upSince
+        self.order = order
+    }
+
+    static func usable(_ frameLimit: Int) -> Int {
+        min(max(frameLimit, MeshLimits.frameLimitFloor), MeshLimits.frameLimitCap)
+    }
+}

@@ -1,0 +1,170 @@
+import Basics
+import Wire
+
+/// All live links with their bindings: the spoof containment of chapter 03 A11.
+struct LinkTable {
+    private var links: [LinkID: Link] = [:]
+    private var preferred: [PeerID: LinkID] = [:]
+    /// When a retirement round for a peer last closed links; a peer is not asked to shed links again within the
+    /// cool-down.
+    private var retirements: ExpiringTable<PeerID, Void>
+    private var nextOrder: UInt64 = 0
+
+    init() {
+        retirements = ExpiringTable(
+            capacity: MeshLimits.retirementRecordCapacity, lifetime: MeshLimits.retirementCooldown)
+    }
+
+    subscript(id: LinkID) -> Link? { links[id] }
+    var count: Int { links.count }
+    var all: [Link] { links.values.sorted { $0.order < $1.order } }
+
+    /// - Returns: false when the table is full or the ID is already in use.
+    mutating func add(_ id: LinkID, role: LinkRole, frameLimit: Int, at now: Instant) -> Bool {
+        guard links.count < MeshLimits.linkCapacity, links[id] == nil else { return false }
+        links[id] = Link(id: id, role: role, frameLimit: frameLimit, upSince: now, order: nextOrder)
+        nextOrder &+= 1
+        return true
+    }
+
+    mutating func setFrameLimit(_ limit: Int, of id: LinkID) { links[id]?.frameLimit = Link.usable(limit) }
+
+    /// Ends a link, and points the peer's preference to a surviving outgoing link (A11.6).
+    @discardableResult
+    mutating func remove(_ id: LinkID) -> Link? {
+        guard let link = links.removeValue(forKey: id) else { return nil }
+        if let peer = link.peer { repairPreference(of: peer) }
+        return link
+    }
+
+    mutating func removeAll() {
+        links.removeAll()
+        preferred.removeAll()
+    }
+
+    // MARK: Who is where
+
+    func links(of peer: PeerID) -> [LinkID] {
+        links.values.filter { $0.peer == peer }.sorted { $0.order < $1.order }.map(\.id)
+    }
+
+    func hasDirectLink(to peer: PeerID) -> Bool { links.values.contains { $0.peer == peer } }
+
+    /// Every link a packet must not go back on: where it was heard, and all links of the neighbours it was heard from
+    /// (split horizon, chapter 03 B7 step 2).
+    func blocked(heardOn heard: [LinkID], from ingressPeer: PeerID?) -> Set<LinkID> {
+        var blocked = Set(heard)
+        var peers = Set(heard.compactMap { links[$0]?.peer })
+        if let ingressPeer { peers.insert(ingressPeer) }
+        for link in links.values {
+            if let peer = link.peer, peers.contains(peer) { blocked.insert(link.id) }
+        }
+        return blocked
+    }
+
+    var selection: LinkSelection<LinkID> {
+        let ordered = all
+        var peers: [LinkID: PeerID] = [:]
+        for link in ordered { peers[link.id] = link.peer }
+        return LinkSelection(
+            outgoing: ordered.filter { $0.role == .outgoing }.map(\.id),
+            incoming: ordered.filter { $0.role == .incoming }.map(\.id),
+            peers: peers, preferredOutgoing: preferred)
+    }
+
+    // MARK: Bindings
+
+    /// A11.1: an unverified announce with TTL 7 binds an unbound link.
+    /// - Returns: true when the link is newly bound.
+    mutating func rawBind(_ id: LinkID, to sender: PeerID) -> Bool {
+        guard let link = links[id], link.peer == nil || link.peer == sender else { return false }
+        links[id]?.peer = sender
+        if link.role == .outgoing { preferred[sender] = id }
+        return link.peer == nil
+    }
+
+    struct Rebind: Equatable {
+        let formerPeer: PeerID
+        /// Other outgoing links that were bound to the former peer: to be closed.
+        let closed: [LinkID]
+    }
+
+    /// A11.2: a verified direct announce on a link bound to somebody else. Refused when the announcer already has a
+    /// link (somebody may be replaying its announce), or the link was rebound within the cool-down.
+    mutating func rebind(_ id: LinkID, to peer: PeerID, at now: Instant) -> Rebind? {
+        guard let link = links[id], let former = link.peer, former != peer, !hasDirectLink(to: peer) else { return nil }
+        if let last = link.reboundAt, now - last < MeshLimits.rebindCooldown { return nil }
+        links[id]?.provenPeer = nil
+        links[id]?.peer = peer
+        links[id]?.reboundAt = now
+        if link.role == .outgoing { preferred[peer] = id }
+        var closed: [LinkID] = []
+        for other in links(of: former) {
+            if links[other]?.role == .outgoing {
+                links[other] = nil
+                closed.append(other)
+            } else {
+                links[other]?.peer = nil
+                links[other]?.provenPeer = nil
+            }
+        }
+        preferred[former] = nil
+        return Rebind(formerPeer: former, closed: closed)
+    }
+
+    /// A11.5: our surplus outgoing links to one peer, taken out of the table; the caller closes them. The newest
+    /// survives; ties go to the link the announce came in on, then to the preferred one, then to the smallest ID.
+    mutating func retireRedundant(of peer: PeerID, ingress: LinkID, at now: Instant) -> [LinkID] {
+        let outgoing = links.values.filter { $0.role == .outgoing && $0.peer == peer }
+        guard outgoing.count > 1, !retirements.contains(peer, at: now) else { return [] }
+        let former = preferred[peer]
+        let rank = { (link: Link) -> (Int64, Int, Int, UInt64) in
+            (
+                -link.upSince.nanoseconds, link.id == ingress ? 0 : 1, link.id == former ? 0 : 1, link.id.value
+            )
+        }
+        guard let kept = outgoing.min(by: { rank($0) < rank($1) }) else { return [] }
+        retirements.insert(peer, (), at: now)
+        preferred[peer] = kept.id
+        let surplus = outgoing.map(\.id).filter { $0 != kept.id }.sorted()
+        for id in surplus { links[id] = nil }
+        return surplus
+    }
+
+    /// A11.4: the handshake message that completed a session came in on this link, and the link is bound to that peer.
+    mutating func prove(_ id: LinkID, as peer: PeerID) -> Bool {
+        guard links[id]?.peer == peer else { return false }
+        links[id]?.provenPeer = peer
+        return true
+    }
+
+    /// A leave takes the proofs, not the bindings (B11.2).
+    mutating func retireProofs(of peer: PeerID) {
+        for id in links(of: peer) { links[id]?.provenPeer = nil }
+    }
+
+    private mutating func repairPreference(of peer: PeerID) {
+        if let current = preferred[peer], links[current]?.peer == peer { return }
+        preferred[peer] = links.values.filter { $0.role == .outgoing && $0.peer == peer }
+            .min { $0.order < $1.order }?.id
+    }
+
+    // MARK: Budgets and counters
+
+    /// Charges a new packet to its ingress link; nil when the link is unknown.
+    mutating func admitPacket(on id: LinkID, at now: Instant) -> Bool { links[id]?.packets.take(at: now) ?? false }
+
+    mutating func admitUnverifiedRelay(from id: LinkID, at now: Instant) -> Bool {
+        links[id]?.unverifiedRelays.take(at: now) ?? false
+    }
+
+    mutating func noteFrameIn(_ id: LinkID, at now: Instant) {
+        links[id]?.framesIn &+= 1
+        links[id]?.lastIn = now
+    }
+
+    mutating func noteFrameOut(_ id: LinkID, at now: Instant) {
+        links[id]?.framesOut &+= 1
+        links[id]?.lastOut = now
+    }
+}
