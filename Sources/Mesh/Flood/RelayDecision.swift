@@ -35,7 +35,7 @@ public enum RelayClass: Hashable, Sendable {
 public struct RelayDecision: Equatable, Sendable {
     public let ttl: UInt8
     /// Milliseconds, both ends included.
-    public let delay: ClosedRange<Int64>
+    public let delay: ClosedRange<UInt8>
 
     /// The flood decision of chapter 03 B6. Nothing is relayed with a TTL of 1 or less, nor when we are the author or
     /// the addressee.
@@ -59,19 +59,20 @@ public struct RelayDecision: Equatable, Sendable {
         case .urgent, .ordinary:
             if degree <= 2 { return RelayDecision(ttl: ttl - 1, delay: 10...40) }
             let limit: UInt8 = isDense ? 5 : relayClass == .urgent ? 7 : 6
-            let delay: ClosedRange<Int64> = degree <= 5 ? 60...150 : degree <= 9 ? 80...180 : 100...220
+            let delay: ClosedRange<UInt8> = degree <= 5 ? 60...150 : degree <= 9 ? 80...180 : 100...220
             return RelayDecision(ttl: max(2, min(ttl, limit)) - 1, delay: delay)
         }
     }
 
     @inlinable
-    public init(ttl: UInt8, delay: ClosedRange<Int64>) {
+    public init(ttl: UInt8, delay: ClosedRange<UInt8>) {
         self.ttl = ttl
         self.delay = delay
     }
 
     /// One draw of the delay.
     public func jitter(using random: inout some RandomNumberGenerator) -> Interval {
-        .milliseconds(Int64.random(in: delay, using: &random))
+        let milliseconds = UInt8.random(in: delay, using: &random)
+        return Interval.milliseconds(Int(milliseconds))
     }
 }

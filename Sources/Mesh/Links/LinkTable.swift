@@ -145,7 +145,8 @@ struct LinkTable {
 
     private mutating func repairPreference(of peer: PeerID) {
         if let current = preferred[peer], links[current]?.peer == peer { return }
-        preferred[peer] = links.values.filter { $0.role == .outgoing && $0.peer == peer }
+        preferred[peer] =
+            links.values.filter { $0.role == .outgoing && $0.peer == peer }
             .min { $0.order < $1.order }?.id
     }
 

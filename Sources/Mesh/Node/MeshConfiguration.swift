@@ -1,0 +1,27 @@
+import Basics
+import Wire
+
+/// What a mesh node announces about itself, and how large it may grow.
+public struct MeshConfiguration: Sendable {
+    /// Announced name, UTF-8 up to 255 bytes (chapter 01 §9.1).
+    public var nickname: String
+    /// Announced capability bits. Set only what the node really does (chapter 03 B19).
+    public var capabilities: Capabilities
+    /// Rendezvous cell, announced only together with the bridge bit.
+    public var bridgeCell: String?
+    /// Seen packets remembered; see `MeshLimits.duplicateCapacity`. Smaller only for simulations of many nodes.
+    public var duplicateCapacity: Int
+    /// Attach source routes to own directed packets (chapter 03 B9.2). Forwarding is not optional.
+    public var originatesRoutes: Bool
+
+    public init(
+        nickname: String, capabilities: Capabilities = [], bridgeCell: String? = nil,
+        duplicateCapacity: Int = MeshLimits.duplicateCapacity, originatesRoutes: Bool = true
+    ) {
+        self.nickname = nickname
+        self.capabilities = capabilities
+        self.bridgeCell = bridgeCell
+        self.duplicateCapacity = max(2, duplicateCapacity)
+        self.originatesRoutes = originatesRoutes
+    }
+}
