@@ -1,3 +1,6 @@
 #pragma once
+// libevent's configuration header defines _GNU_SOURCE. Fixing glibc's feature macros first keeps the system types here
+// identical to those of the Glibc module.
+#include <features.h>
 #include <event2/event.h>
 #include <event2/util.h>
