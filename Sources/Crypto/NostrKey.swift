@@ -1,7 +1,8 @@
 import Basics
 import Csecp256k1
 
-/// An x-only secp256k1 public key (BIP-340) as received: any 32 bytes. One that is no point of the curve verifies nothing.
+/// An x-only secp256k1 public key (BIP-340) as received: any 32 bytes. Bytes that are no point of the curve verify
+/// nothing.
 public struct NostrPublicKey: Bytes32Representable {
     public let rawValue: Bytes32
 
@@ -14,10 +15,11 @@ public struct NostrPublicKey: Bytes32Representable {
 
     public func verify(_ signature: UnsafeRawBufferPointer, digest: UnsafeRawBufferPointer) -> Bool {
         guard signature.count == NostrSecretKey.signatureSize, digest.count == Bytes32.size else { return false }
-        let context = Secp256k1.shared.context
-        var point = secp256k1_xonly_pubkey()
-        return withUnsafeBytes { secp256k1_xonly_pubkey_parse(context, &point, $0.octets) } == 1
-            && secp256k1_schnorrsig_verify(context, signature.octets, digest.octets, digest.count, &point) == 1
+        return Secp256k1Context.verifying.use { context in
+            var point = secp256k1_xonly_pubkey()
+            return withUnsafeBytes { secp256k1_xonly_pubkey_parse(context, &point, $0.octets) } == 1
+                && secp256k1_schnorrsig_verify(context, signature.octets, digest.octets, digest.count, &point) == 1
+        }
     }
 }
 
@@ -30,23 +32,28 @@ public final class NostrSecretKey: Secret, Sendable {
     public let privateKey: SecretBytes
     /// libsecp256k1's own form, which holds the secret again: it must live in zeroed memory too.
     private let pair: SecretBytes
+    private let context: Secp256k1Context
 
     /// `nil` unless there are 32 bytes that make a scalar 1 ≤ d < n.
     public init?(_ privateKey: SecretBytes) {
         guard privateKey.count == NostrSecretKey.size else { return nil }
-        let context = Secp256k1.shared.context
-        var point = secp256k1_xonly_pubkey()
         var isValid = false
+        var point = Bytes32()
+        let context = Secp256k1Context(signingWith: privateKey)
         pair = SecretBytes(count: MemoryLayout<secp256k1_keypair>.size) { memory in
             let pair = UnsafeMutableRawPointer(memory.octets).assumingMemoryBound(to: secp256k1_keypair.self)
-            isValid =
-                privateKey.withBytes { secp256k1_keypair_create(context, pair, $0.octets) } == 1
-                && secp256k1_keypair_xonly_pub(context, &point, nil, pair) == 1
+            var xonly = secp256k1_xonly_pubkey()
+            context.use { context in
+                isValid =
+                    privateKey.withBytes { secp256k1_keypair_create(context, pair, $0.octets) } == 1
+                    && secp256k1_keypair_xonly_pub(context, &xonly, nil, pair) == 1
+                point = Bytes32 { _ = isValid && secp256k1_xonly_pubkey_serialize(context, $0, &xonly) == 1 }
+            }
         }
         guard isValid else { return nil }
         self.privateKey = privateKey
-        publicKey = NostrPublicKey(
-            rawValue: Bytes32 { _ = secp256k1_xonly_pubkey_serialize(context, $0, &point) })
+        self.context = context
+        publicKey = NostrPublicKey(rawValue: point)
     }
 
     public convenience init?(_ privateKey: [UInt8]) { self.init(SecretBytes(copying: privateKey)) }
@@ -64,7 +71,7 @@ public final class NostrSecretKey: Secret, Sendable {
         var signature = [UInt8](repeating: 0, count: NostrSecretKey.signatureSize)
         let isSigned = pair.withBytes { memory in
             let pair = UnsafeRawPointer(memory.octets).assumingMemoryBound(to: secp256k1_keypair.self)
-            return secp256k1_schnorrsig_sign32(Secp256k1.shared.context, &signature, digest, pair, auxiliary) == 1
+            return context.use { secp256k1_schnorrsig_sign32($0, &signature, digest, pair, auxiliary) } == 1
         }
         return isSigned ? signature : nil
     }

@@ -1,20 +1,14 @@
-/// A byte whose address stands in for that of an empty buffer: C functions want a pointer even where they read nothing.
-private struct Placeholder: @unchecked Sendable {
-    let address = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
-
-    static let shared = Placeholder()
-}
-
 extension UnsafeRawBufferPointer {
-    /// The form in which C functions take bytes.
+    /// The form in which C functions take bytes. They want an address even for no bytes, and read nothing there.
     var octets: UnsafePointer<UInt8> {
-        baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(Placeholder.shared.address)
+        baseAddress?.assumingMemoryBound(to: UInt8.self) ?? UnsafePointer(noBytes)
     }
 }
 
 extension UnsafeMutableRawBufferPointer {
     /// The form in which C functions take room for bytes.
-    var octets: UnsafeMutablePointer<UInt8> {
-        baseAddress?.assumingMemoryBound(to: UInt8.self) ?? Placeholder.shared.address
-    }
+    var octets: UnsafeMutablePointer<UInt8> { baseAddress?.assumingMemoryBound(to: UInt8.self) ?? noBytes }
 }
+
+/// An address of nothing. Unwrapping is sound: the pattern is not zero.
+private var noBytes: UnsafeMutablePointer<UInt8> { UnsafeMutablePointer(bitPattern: 1).unsafelyUnwrapped }

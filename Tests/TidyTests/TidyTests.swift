@@ -38,6 +38,11 @@ final class TidyTests: XCTestCase {
         "@unchecked Sendable", "nonisolated(unsafe)",
     ]
 
+    /// Where one of these cannot be avoided; the file says why.
+    private static let exceptions: [String: Set<String>] = [
+        "Sources/Crypto/SecretBytes.swift": ["@unchecked Sendable"]
+    ]
+
     private static let forbiddenInSources = ["try!", "as!", "fatalError(", "XXX", "HACK", "unsafeBitCast"]
     private static let longestLine = 120
     private static let longestSource = 500
@@ -98,8 +103,11 @@ final class TidyTests: XCTestCase {
         for module in TidyTests.pureModules {
             for (path, text) in swiftFiles(under: "Sources/" + module) {
                 for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                    let code = code(line)
-                    for word in TidyTests.forbiddenInPureModules where code.contains(word) {
+                    // A call to print is forbidden, not the word fingerprint.
+                    let code = code(line).replacingOccurrences(of: "ngerprint(", with: "")
+                    let exceptions = TidyTests.exceptions[path] ?? []
+                    for word in TidyTests.forbiddenInPureModules
+                    where code.contains(word) && !exceptions.contains(word) {
                         XCTFail("\(path):\(number + 1): \(word) in a pure module")
                     }
                     if code.contains(".random("), !code.contains("using:") {
