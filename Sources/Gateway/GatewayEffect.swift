@@ -1,0 +1,41 @@
+import Nostr
+import Wire
+
+/// What the gateway wants done, in order.
+public enum GatewayEffect: Sendable {
+    /// Hand to the geo relays of `geohash`, unconfirmed. With no relay for that place the event is lost (chapter 06
+    /// §3.2).
+    case publish(VerifiedEvent, geohash: String)
+    /// Put on the air as a broadcast of origin TTL, with no recipient field.
+    case broadcast(NostrCarrier)
+    /// Send to one peer, signed.
+    case deposit(NostrCarrier, to: PeerID)
+    case subscribe(GatewaySubscription)
+    case unsubscribe(id: String)
+    /// Announce these bits and this cell from now on, at once and in one announce (chapter 06 §1.2).
+    case advertise(GatewayAdvertisement)
+    case show(GatewayMessage)
+    /// The radio copy of a bridged message arrived: it replaces the shown one with this ID (chapter 06 §4.8).
+    case retract(id: EventID)
+}
+
+/// A subscription at the geo relays of one place.
+public struct GatewaySubscription: Hashable, Sendable {
+    public let id: String
+    public let filter: NostrFilter
+    /// The place whose geo relays are asked.
+    public let geohash: String
+    /// Ask the default relays when the directory knows none for the place (chapter 06 §4.5).
+    public let fallsBackToDefaultRelays: Bool
+}
+
+/// The part of the announce that the gateway decides: bits 2 and 7 of the capabilities, and the rendezvous cell.
+public struct GatewayAdvertisement: Hashable, Sendable {
+    public let capabilities: Capabilities
+    /// Only together with the bridge bit.
+    public let cell: String?
+
+    /// The bits this advertisement speaks for; all others are somebody else's.
+    public static let bits: Capabilities = [.gateway, .bridge]
+    public static let none = GatewayAdvertisement(capabilities: [], cell: nil)
+}

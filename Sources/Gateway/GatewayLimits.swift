@@ -1,0 +1,104 @@
+import Basics
+
+/// Every bound of the gateway, the bridge and the phone side (chapter 06 §18), apart from those of the wire.
+public enum GatewayLimits {
+    // MARK: Carried events
+
+    /// Largest event JSON in a carrier, in bytes (chapter 06 §2).
+    public static let carrierJSON = 16_384
+    /// Largest difference between an event's `created_at` and now, in seconds (chapter 06 §3.2, §3.4, §4.8).
+    public static let eventSkew: UInt64 = 900
+    /// Longest bridged or displayed text, in UTF-8 bytes (chapter 06 §4.8).
+    public static let contentBytes = 16_000
+
+    // MARK: Loop prevention
+
+    /// Event IDs remembered in each of `meshSeen`, `published`, `rebroadcast` and `received` (chapter 06 §3.1, §4.12).
+    public static let rememberedIDs = 512
+    /// Radio messages remembered: entries and age. A box has no timeline to fall back on, and a bridged copy may be
+    /// up to 15 minutes late (chapter 06 §4.12).
+    public static let radioMemory = 4_096
+    public static let radioMemoryAge = Interval.minutes(20)
+
+    // MARK: Uplink
+
+    /// Deposits waiting for a relay, in total and of one depositor (chapter 06 §3.1).
+    public static let queuedDeposits = 20
+    public static let queuedDepositsEach = 5
+    /// Deposits of one depositor per window that reach the signature check (chapter 06 §3.2 step 4).
+    public static let depositTokens = 10
+    /// Depositors tracked; idle ones are forgotten first, and with none idle a new one is refused.
+    public static let trackedDepositors = 512
+    /// Relays refuse ephemeral events past this age, so publishing an older one is silent loss.
+    public static let ephemeralAge: Int64 = 60
+
+    // MARK: Downlink
+
+    /// Carriers waiting for airtime (chapter 06 §3.1, §4.12).
+    public static let pendingDownlinks = 30
+    /// Geohash-channel carriers per window (chapter 06 §3.4).
+    public static let channelCarriers = 30
+    /// Bridge carriers per window (chapter 06 §4.12).
+    public static let bridgeCarriers = 20
+    /// Carrier bytes per window and service. Thirty ordinary carriers take about 17 KiB, but a single one of 16 KiB
+    /// is a train of some 35 fragments flooded over every link: a count alone does not bound airtime.
+    public static let downlinkBytes = 32 * 1_024
+    /// Every window of chapter 06 §3 and §4.
+    public static let window = Interval.seconds(60)
+    /// Pause before a budget is tried again that should just have freed (chapter 06 §3.4).
+    public static let leastBudgetWait = Interval.milliseconds(50)
+    /// Hold before a downlink, so that of several gateways on one island only the fastest speaks (chapter 06 §4.8).
+    public static let leastHold = Interval.milliseconds(200)
+    public static let longestHold = Interval.milliseconds(1_500)
+
+    // MARK: Channels
+
+    /// Channels followed because of deposits, and how long after the last one (chapter 06 §3.5).
+    public static let demandedChannels = 8
+    public static let demandAge = Interval.minutes(60)
+    /// Channels followed by configuration.
+    public static let configuredChannels = 32
+    /// Look-back and size of a channel subscription, in seconds and events (chapter 06 §3.5).
+    public static let channelLookBack: Int64 = 3_600
+    public static let subscriptionLimit = 200
+
+    // MARK: Bridge
+
+    /// Characters of a rendezvous cell (chapter 06 §4.4).
+    public static let cellPrecision = 6
+    /// Distant cells joined by configuration (chapter 06 §4.13).
+    public static let extraCells = 8
+    /// Look-back of the rendezvous subscription, in seconds (chapter 06 §4.5).
+    public static let rendezvousLookBack: Int64 = 900
+    /// Signature checks of rendezvous events: bucket size and refill per second (chapter 06 §4.8).
+    public static let verifications = 720.0
+    public static let verificationsPerSecond = 12.0
+    /// Rendezvous events accepted per window, in total and of one public key (chapter 06 §4.8 step 7).
+    public static let inboundEvents = 600
+    public static let inboundEventsEach = 120
+    /// Public keys tracked before idle ones are forgotten. Never above `inboundEvents`, which bounds the busy ones.
+    public static let trackedKeys = 512
+    /// People across the bridge, and how long one counts after the last event (chapter 06 §4.12).
+    public static let participants = 128
+    public static let participantAge = Interval.seconds(600)
+    /// Maintenance tick and least spacing of presence (chapter 06 §4.7).
+    public static let maintenanceInterval = Interval.seconds(240)
+    public static let presenceSpacing = Interval.seconds(30)
+
+    // MARK: Display
+
+    /// Bridged rows that a later radio copy may still replace (chapter 06 §4.12).
+    public static let replaceableRows = 1_337
+    /// Display bucket of one sender and of one content: size and refill per second (chapter 05 §8.3).
+    public static let senderBurst = 5.0
+    public static let senderPerSecond = 1.0
+    public static let contentBurst = 3.0
+    public static let contentPerSecond = 0.5
+    /// Buckets of each kind, and the idle time after which one is forgotten first (chapter 05 §8.3).
+    public static let displayBuckets = 2_000
+    public static let displayBucketIdle = Interval.seconds(600)
+    /// Leading zero bits of proven work that spare a sender its bucket (chapter 05 §8.3).
+    public static let sparingWork = 8
+    /// Nickname characters shown or emitted (chapter 05 §2).
+    public static let nicknameCharacters = 50
+}
