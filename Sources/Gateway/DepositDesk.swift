@@ -42,7 +42,9 @@ struct DepositDesk {
         _ event: NostrEvent, geohash: String, from depositor: PeerID, ids: inout CarriedIDs, relayConnected: Bool,
         at now: Now, verify: (NostrEvent) throws(CarriageOutcome) -> VerifiedEvent
     ) throws(CarriageOutcome) -> AcceptedDeposit {
-        if let id = EventID(canonicalHex: event.id), ids.meshSeen.contains(id) || ids.published.contains(id) || isQueued(id) {
+        if let id = EventID(hex: event.id),
+            ids.meshSeen.contains(id) || ids.published.contains(id) || isQueued(id)
+        {
             throw .repeated
         }
         guard tokens.take(for: depositor, at: now.monotonic) else { throw .depositorLimit }

@@ -28,10 +28,10 @@ struct GeohashDownlink {
     /// them, unless another gateway's comes first (chapter 06 §3.9).
     /// - Returns: true when an older carrier was given up for it.
     mutating func echo(
-        _ deposit: AcceptedDeposit, at now: Now, using random: inout some RandomNumberGenerator
+        _ event: VerifiedEvent, geohash: String, at now: Now, using random: inout some RandomNumberGenerator
     ) throws(CarriageOutcome) -> Bool {
-        _ = drain.standDown(deposit.event.id)
-        return try hold(deposit.event, geohash: deposit.geohash, isEcho: true, at: now, using: &random)
+        _ = drain.standDown(event.id)
+        return try hold(event, geohash: geohash, isEcho: true, at: now, using: &random)
     }
 
     /// Another gateway's broadcast of `id` was heard.

@@ -30,7 +30,8 @@ struct RendezvousReception {
 
     /// Shows a message, and counts its author only if it was shown.
     mutating func show(
-        _ event: VerifiedEvent, _ message: RendezvousMessage, cell: String, on display: inout MessageDisplay, at now: Now
+        _ event: VerifiedEvent, _ message: RendezvousMessage, cell: String, on display: inout MessageDisplay,
+        at now: Now
     ) -> GatewayMessage? {
         guard let shown = display.bridgedMessage(event, message, cell: cell, at: now) else { return nil }
         participants.record(event.author, nickname: message.nickname, at: now.monotonic)
