@@ -11,8 +11,10 @@ public struct EventID: Hashable, Sendable, CustomStringConvertible {
 
     /// The id of an event with this canonical form.
     public init(hashing canonicalBytes: [UInt8]) {
-        self = SHA256.hash(canonicalBytes).withUnsafeBytes { EventID($0) } ?? EventID((0, 0, 0, 0))
+        self.init(digest: SHA256.hash(canonicalBytes))
     }
+
+    init(digest: [UInt8]) { self = EventID(digest) ?? EventID((0, 0, 0, 0)) }
 
     /// `nil` unless there are exactly 32 bytes.
     public init?(_ bytes: UnsafeRawBufferPointer) {

@@ -48,12 +48,14 @@ struct JSONWriter {
     }
 
     private mutating func escape(_ text: UnsafeRawBufferPointer) {
-        var clean = 0
-        for offset in 0..<text.count {
+        var offset = 0
+        while true {
+            let run = text.plainJSONRun(from: offset)
+            bytes.append(contentsOf: text[offset..<offset + run])
+            offset += run
+            guard offset < text.count else { return }
             let byte = text[offset]
-            guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-            bytes.append(contentsOf: text[clean..<offset])
-            clean = offset + 1
+            offset += 1
             switch byte {
             case UInt8(ascii: "\""): raw("\\\"")
             case UInt8(ascii: "\\"): raw("\\\\")
@@ -68,6 +70,5 @@ struct JSONWriter {
                 bytes.append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
             }
         }
-        bytes.append(contentsOf: text[clean...])
     }
 }

@@ -10,9 +10,10 @@ public struct VerifiedEvent: Hashable, Sendable {
 
     /// `nil` unless the id is the one of the other fields, spelled in lower case, and the signature is the author's.
     public init?(verifying event: NostrEvent) {
-        let id = event.computedID
+        let digest = SHA256.hash(event.canonicalBytes)
+        let id = EventID(digest: digest)
         guard EventID(hex: event.id) == id, let author = NostrPublicKey(canonicalHex: event.pubkey),
-            let signature = event.sig.flatMap({ Hex.decode($0) }), author.verify(signature, digest: id.bytes)
+            let signature = event.sig.flatMap({ Hex.decode($0) }), author.verify(signature, digest: digest)
         else { return nil }
         self.event = event
         self.id = id
