@@ -20,6 +20,7 @@ let package = Package(
     targets: [
         system("Clibevent", pkgConfig: "libevent_core", package: "libevent-dev"),
         system("Clibsodium", pkgConfig: "libsodium", package: "libsodium-dev"),
+        system("Clibm", pkgConfig: nil, package: "libc6-dev"),
         system("Csecp256k1", pkgConfig: "libsecp256k1", package: "libsecp256k1-dev"),
         system("Czlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
@@ -34,7 +35,7 @@ let package = Package(
         .target(name: "Wire", dependencies: ["Basics", "Czlib"]),
         .target(name: "Crypto", dependencies: ["Basics", "Wire", "Clibsodium", "Csecp256k1"]),
         .target(name: "Mesh", dependencies: ["Basics", "Wire", "Crypto"]),
-        .target(name: "Nostr", dependencies: ["Basics", "Wire", "Crypto"]),
+        .target(name: "Nostr", dependencies: ["Basics", "Wire", "Crypto", "Clibm"]),
         .target(name: "Gateway", dependencies: ["Basics", "Wire", "Crypto", "Nostr"]),
 
         // I/O: the only code that may block, read a clock or touch a file.
@@ -58,7 +59,7 @@ let package = Package(
         tests("WireTests", "Wire"),
         tests("CryptoTests", "Crypto", "Wire"),
         tests("MeshTests", "Mesh", "Wire", "Crypto"),
-        tests("NostrTests", "Nostr", "Crypto"),
+        tests("NostrTests", "Nostr", "Wire", "Crypto"),
         tests("GatewayTests", "Gateway", "Nostr", "Wire", "Crypto"),
         tests("EventLoopTests", "EventLoop"),
         tests("RadioTests", "Radio", "EventLoop", "Wire"),

@@ -104,6 +104,15 @@ extension NostrEvent {
     /// Expiry of NIP-40 in Unix seconds; nil without a usable `expiration` tag.
     public var expiration: Int64? { firstValue(ofTag: "expiration").flatMap { Int64($0) } }
 
+    /// Whether receivers' structural limits admit it (chapter 05 §1.1).
+    public var isWithinLimits: Bool {
+        tags.count <= NostrLimits.tagsPerEvent
+            && tags.allSatisfy { tag in
+                tag.count <= NostrLimits.valuesPerTag
+                    && tag.allSatisfy { $0.utf8.count <= NostrLimits.bytesPerTagValue }
+            }
+    }
+
     /// Kinds 20000–29999, which relays pass on and do not keep (NIP-01).
     public var isEphemeral: Bool { EventKind.isEphemeral(kind) }
 }

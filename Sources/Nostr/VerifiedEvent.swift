@@ -38,10 +38,18 @@ public struct VerifiedEvent: Hashable, Sendable {
     public static func signed(
         _ template: EventTemplate, createdAt: Int64, key: NostrSecretKey, using random: inout some RandomNumberGenerator
     ) -> VerifiedEvent? {
-        guard template.isWithinLimits else { return nil }
-        var event = template.event(author: key.publicKey, createdAt: createdAt)
+        signed(template.event(author: key.publicKey, createdAt: createdAt), key: key, using: &random)
+    }
+
+    /// Signs an event built before, such as a mined one; `nil` also when it is another author's.
+    public static func signed(
+        _ event: NostrEvent, key: NostrSecretKey, using random: inout some RandomNumberGenerator
+    ) -> VerifiedEvent? {
+        guard event.isWithinLimits, event.pubkey == key.publicKey.hex else { return nil }
         let id = event.computedID
         guard let signature = key.sign(id.bytes, using: &random) else { return nil }
+        var event = event
+        event.id = id.hex
         event.sig = Hex.encode(signature)
         return VerifiedEvent(event, id: id, author: key.publicKey)
     }

@@ -9,7 +9,7 @@ final class TidyTests: XCTestCase {
         "Wire": ["Basics", "Clibsodium", "Czlib"],
         "Crypto": ["Basics", "Wire", "Clibsodium", "Csecp256k1"],
         "Mesh": ["Basics", "Wire", "Crypto"],
-        "Nostr": ["Basics", "Wire", "Crypto"],
+        "Nostr": ["Basics", "Wire", "Crypto", "Clibm"],
         "Gateway": ["Basics", "Wire", "Crypto", "Nostr"],
         "EventLoop": ["Basics", "Clibevent", "Glibc"],
         "Radio": ["Basics", "Wire", "EventLoop", "Glibc"],
