@@ -16,8 +16,6 @@ public struct GeoRelayDirectory: Hashable, Sendable {
 
     public static let empty = GeoRelayDirectory(entries: [])
 
-    init(entries: [Entry]) { self.entries = entries }
-
     /// Relays used for one place.
     public static let relaysPerCell = 5
 
