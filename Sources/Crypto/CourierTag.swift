@@ -1,4 +1,5 @@
 import Basics
+import Wire
 
 /// The day-bound name under which a courier envelope waits for its addressee (chapter 01 §9.4). Computable by anybody
 /// who knows the addressee's public key.
@@ -10,7 +11,7 @@ public enum CourierTag {
     /// Days since the epoch in UTC; 0 before it.
     public static func day(unixSeconds: Int64) -> UInt32 { UInt32(clamping: unixSeconds / secondsPerDay) }
 
-    public static func day(at time: WallTime) -> UInt32 { day(unixSeconds: time.unixSeconds) }
+    public static func day(at time: WallTime) -> UInt32 { CourierEnvelope.day(at: time) }
 
     /// The 16-byte tag of one day, as a sender computes it.
     public static func tag(for recipient: NoisePublicKey, day: UInt32) -> [UInt8] {
