@@ -56,8 +56,8 @@ public final class EmbeddedLoop: EventLoop {
         register(.signal(signal), []) { _ in action() }
     }
 
-    /// Runs everything due within `span`, each timer at its own time. As on the real loop, the timers of one instant come
-    /// before the work enqueued until then. Ends early after `stop`.
+    /// Runs everything due within `span`, each timer at its own time. As on the real loop, the timers of one instant
+    /// come before the work enqueued until then. Ends early after `stop`.
     public func advance(by span: Interval) {
         let end = monotonic + span
         run(until: end)
@@ -89,6 +89,11 @@ public final class EmbeddedLoop: EventLoop {
     public func raise(_ signal: Int32) {
         for watch in watches where watch.source == .signal(signal) { watch.action?([]) }
         settle()
+    }
+
+    /// Every descriptor watched, ascending.
+    public var watchedDescriptors: [Int32] {
+        Set(watches.compactMap { if case .descriptor(let number) = $0.source { number } else { nil } }).sorted()
     }
 
     /// What the watches on `descriptor` wait for, together.

@@ -45,6 +45,34 @@ public final class FileDescriptor {
         transfer("send") { Glibc.send(raw, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)) }
     }
 
+    public enum Message: Equatable {
+        /// A whole message of this length. Longer than the buffer means that its end was cut off.
+        case length(Int)
+        /// A message of no bytes.
+        case empty
+        case wouldBlock
+        /// The other side has closed.
+        case end
+        case failed(SystemError)
+    }
+
+    /// Takes the next message of a SEQPACKET socket.
+    public func receiveMessage(into buffer: UnsafeMutableRawBufferPointer) -> Message {
+        switch transfer("recv", { recv(raw, buffer.baseAddress, buffer.count, Int32(MSG_TRUNC)) }) {
+        case .bytes(let length): return .length(length)
+        case .wouldBlock: return .wouldBlock
+        case .failed(let error): return .failed(error)
+        case .end:
+            // An empty message and the end look alike; only the end comes with a hang-up.
+            let hangUp = Int16(POLLHUP) | FileDescriptor.peerFinished
+            var state = pollfd(fd: raw, events: FileDescriptor.peerFinished, revents: 0)
+            return poll(&state, 1, 0) == 1 && state.revents & hangUp != 0 ? .end : .empty
+        }
+    }
+
+    /// POLLRDHUP, which the system headers show only to GNU programs.
+    private static let peerFinished: Int16 = 0x2000
+
     private func transfer(_ call: String, _ body: () -> Int) -> Transfer {
         while true {
             let count = body()
