@@ -4,7 +4,8 @@ import Synchronization
 /// A raw inflate stream with an output buffer, at a fixed address because zlib points back at it.
 ///
 /// One idle stream is kept, so that the usual caller pays neither for zlib's allocations nor for the buffer. It is taken
-/// and given back by an atomic exchange; a second caller at the same time gets a stream of its own.
+/// and given back by an atomic exchange of its address (0: none idle); a second caller at the same time gets a stream of
+/// its own.
 @usableFromInline
 struct Inflater {
     /// Payloads up to this size inflate into the kept buffer, larger ones into a temporary one.
@@ -16,13 +17,15 @@ struct Inflater {
         var overflow: UnsafeMutableRawBufferPointer?
     }
 
-    nonisolated(unsafe) private static let idle = Atomic<UnsafeMutablePointer<State>?>(nil)
+    private static let idle = Atomic<UInt>(0)
     private let state: UnsafeMutablePointer<State>
 
     /// - Returns: `nil` when zlib gets no memory.
     @usableFromInline
     static func take() -> Inflater? {
-        if let state = idle.exchange(nil, ordering: .acquiringAndReleasing) { return Inflater(state: state) }
+        if let state = UnsafeMutablePointer<State>(bitPattern: idle.exchange(0, ordering: .acquiringAndReleasing)) {
+            return Inflater(state: state)
+        }
         let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
         state.initialize(to: State(buffer: .allocate(byteCount: keptBuffer, alignment: 16)))
         let inflater = Inflater(state: state)
@@ -39,7 +42,8 @@ struct Inflater {
     func giveBack() {
         state.pointee.overflow?.deallocate()
         state.pointee.overflow = nil
-        if let surplus = Inflater.idle.exchange(state, ordering: .acquiringAndReleasing) {
+        let previous = Inflater.idle.exchange(UInt(bitPattern: state), ordering: .acquiringAndReleasing)
+        if let surplus = UnsafeMutablePointer<State>(bitPattern: previous) {
             inflateEnd(&surplus.pointee.stream)
             Inflater(state: surplus).free()
         }
@@ -79,12 +83,14 @@ struct Inflater {
 
 /// A raw deflate stream (windowBits −15, memLevel 8, default strategy), kept like `Inflater`; about 260 kB.
 struct Deflater {
-    nonisolated(unsafe) private static let idle = Atomic<UnsafeMutablePointer<z_stream>?>(nil)
+    private static let idle = Atomic<UInt>(0)
     private let stream: UnsafeMutablePointer<z_stream>
 
     /// - Returns: `nil` when zlib gets no memory.
     static func take() -> Deflater? {
-        if let stream = idle.exchange(nil, ordering: .acquiringAndReleasing) { return Deflater(stream: stream) }
+        if let stream = UnsafeMutablePointer<z_stream>(bitPattern: idle.exchange(0, ordering: .acquiringAndReleasing)) {
+            return Deflater(stream: stream)
+        }
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let status = deflateInit2_(
@@ -98,7 +104,8 @@ struct Deflater {
     }
 
     func giveBack() {
-        if let surplus = Deflater.idle.exchange(stream, ordering: .acquiringAndReleasing) {
+        let previous = Deflater.idle.exchange(UInt(bitPattern: stream), ordering: .acquiringAndReleasing)
+        if let surplus = UnsafeMutablePointer<z_stream>(bitPattern: previous) {
             deflateEnd(surplus)
             surplus.deallocate()
         }

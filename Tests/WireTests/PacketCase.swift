@@ -33,9 +33,25 @@ extension PeerID {
     }
 }
 
-/// Bytes written in hex, spaces allowed for legibility.
-func hex(_ text: String) -> [UInt8] { Hex.decode(text.filter { !$0.isWhitespace }) ?? [] }
+/// Bytes written in hex, with spaces for legibility and `*n` behind a byte for a run of it: `5a*64`.
+func octets(_ text: String, file: StaticString = #filePath, line: UInt = #line) -> [UInt8] {
+    text.split(whereSeparator: \.isWhitespace).flatMap { word -> [UInt8] in
+        let parts = word.split(separator: "*")
+        let bytes = hex(String(parts[0]), file: file, line: line)
+        guard parts.count == 2, let last = bytes.last, let times = Int(parts[1]) else { return bytes }
+        return bytes + Array(repeating: last, count: times - 1)
+    }
+}
 
-extension Array where Element == UInt8 {
-    init(repeating byte: UInt8, times count: Int) { self.init(repeating: byte, count: count) }
+/// SHA-256 in counter mode, the incompressible filler of chapter 01 §17.7.
+func filler(_ count: Int) -> [UInt8] {
+    var bytes = [UInt8]()
+    var counter: UInt32 = 0
+    while bytes.count < count {
+        var block = [UInt8]()
+        block.append(bigEndian: counter)
+        bytes += SHA256.hash(block)
+        counter += 1
+    }
+    return Array(bytes.prefix(count))
 }
