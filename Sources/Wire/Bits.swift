@@ -11,7 +11,8 @@ struct BitReader {
     private var window: UInt64 {
         let first = position >> 3
         if first + 8 <= bytes.count {
-            return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: first, as: UInt64.self)) << UInt64(position & 7)
+            return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: first, as: UInt64.self))
+                << UInt64(position & 7)
         }
         let tail = bytes[first...].reduce((bits: UInt64(0), shift: UInt64(56))) { tail, byte in
             (tail.bits | UInt64(byte) << tail.shift, tail.shift &- 8)

@@ -74,8 +74,8 @@ public struct FragmentPlan: Sendable {
 
     /// One fragment as a frame; `nil` outside `0 ..< count`.
     ///
-    /// Never compressed: the parent has been through the compressor, so only a padded tail could gain, and nothing signs
-    /// a fragment.
+    /// Never compressed: the parent has been through the compressor, so only a padded tail could gain, and nothing
+    /// signs a fragment.
     public func frame(at index: Int) -> Frame? {
         guard let (fragment, slice) = piece(index) else { return nil }
         var bytes = [UInt8]()

@@ -18,8 +18,8 @@ public enum FrameRejection: String, CaseIterable, Error, Sendable {
     case inflateFailed
 }
 
-/// Where the fields of one frame are (chapter 01 §2.1): found and bounds-checked once, without allocating, and valid for
-/// exactly the bytes it was parsed from.
+/// Where the fields of one frame are (chapter 01 §2.1): found and bounds-checked once, without allocating, and valid
+/// for exactly the bytes it was parsed from.
 public struct FrameLayout: Hashable, Sendable {
     /// Smallest frames, which are also the fixed header and the sender.
     public static let smallestShortFrame = 22
@@ -57,8 +57,8 @@ public struct FrameLayout: Hashable, Sendable {
     /// Equals `length` when unsigned.
     @inlinable public var signatureOffset: Int { bodyOffset + bodyLength }
 
-    /// Parses the header at the start of `bytes` and checks that every field lies inside (chapter 01 §2.5). Bytes behind
-    /// the frame are ignored; the body is not inflated.
+    /// Parses the header at the start of `bytes` and checks that every field lies inside (chapter 01 §2.5). Bytes
+    /// behind the frame are ignored; the body is not inflated.
     @inlinable
     public static func parse(_ bytes: UnsafeRawBufferPointer) -> Result<FrameLayout, FrameRejection> {
         guard bytes.count >= smallestShortFrame else { return .failure(.tooShort) }

@@ -1,7 +1,7 @@
 import Basics
 
-/// What a packet ID contributes to a filter: the first 8 bytes of SHA-256 over the ID, top bit cleared (chapter 04 §4.1).
-/// Computed once per stored packet, because every request and every answer needs it again.
+/// What a packet ID contributes to a filter: the first 8 bytes of SHA-256 over the ID, top bit cleared (chapter 04
+/// §4.1). Computed once per stored packet, because every request and every answer needs it again.
 public struct GCSHash: Hashable, Sendable {
     public let value: UInt64
 
@@ -107,8 +107,8 @@ public struct GCSFilter: Hashable, Sendable {
         return bits.finish()
     }
 
-    /// Ascending order by radix, 11 bits a pass: the buckets are uniform 32-bit numbers, and a filter is built for every
-    /// neighbour over and over.
+    /// Ascending order by radix, 11 bits a pass: the buckets are uniform 32-bit numbers, and a filter is built for
+    /// every neighbour over and over.
     private static func sorted(_ values: [UInt32]) -> [UInt32] {
         guard values.count > 64 else { return values.sorted() }
         var from = values

@@ -1,7 +1,7 @@
 import Basics
 
-/// The reference's text form of the duplicate key, `senderHex-timestamp-type-digest`; here the seed of the fan-out subset
-/// (chapter 01 §11.2, chapter 03 B1, B7).
+/// The reference's text form of the duplicate key, `senderHex-timestamp-type-digest`; here the seed of the fan-out
+/// subset (chapter 01 §11.2, chapter 03 B1, B7).
 public func messageIDText(
     sender: PeerID, timestamp: WallTime, type: MessageType, payload: UnsafeRawBufferPointer
 ) -> String {

@@ -94,7 +94,7 @@ public struct FragmentFilter: Hashable, Sendable {
     /// Comma-separated tokens of 16 characters of tolerant hex; others are skipped. `nil` when none is left.
     public init?(text: String) {
         let tokens = text.split(separator: ",").prefix(FragmentFilter.mostStreams)
-        ids = Set(tokens.filter { $0.count == 16 }.compactMap { Hex.decode($0) })
+        ids = Set(tokens.filter { $0.count == 16 }.compactMap { TolerantHex.decode($0) })
         guard !ids.isEmpty else { return nil }
     }
 

@@ -47,7 +47,9 @@ public struct StreamAssembler: Sendable {
 
         var start = 0
         loop: while buffer.count - start >= FrameLayout.smallestShortFrame {
-            switch buffer.withUnsafeBytes({ FrameDelimiter.delimit(.init(rebasing: $0[start...]), limit: limits.buffer) }) {
+            switch buffer.withUnsafeBytes({
+                FrameDelimiter.delimit(.init(rebasing: $0[start...]), limit: limits.buffer)
+            }) {
             case .noFrame:
                 let padding = FrameDelimiter.paddingLength(buffer[start...])
                 if padding == 0 { damage.count(.strayByte) }
@@ -90,8 +92,8 @@ public struct StreamAssembler: Sendable {
     }
 }
 
-/// Reads notifications: each is taken as one frame, as every known sender emits them, and only what is none goes through
-/// a small stream assembler (chapter 03 A8.2, recommended form). A lost tail so costs one frame, not three.
+/// Reads notifications: each is taken as one frame, as every known sender emits them, and only what is none goes
+/// through a small stream assembler (chapter 03 A8.2, recommended form). A lost tail so costs one frame, not three.
 public struct NotificationAssembler: Sendable {
     /// No known sender lets a frame span notifications, so little need be kept.
     public static let limits = StreamAssembler.Limits(buffer: 8_192, stall: .milliseconds(250))

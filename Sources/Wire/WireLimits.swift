@@ -1,7 +1,7 @@
 /// Bounds on what the outer packet may carry or claim (chapter 01 §2.6).
 public enum WireLimits {
-    /// Bytes the length field may announce, and bytes a compressed payload may expand to: 1 MiB of file content, the file
-    /// TLVs around it and the v2 framing.
+    /// Bytes the length field may announce, and bytes a compressed payload may expand to: 1 MiB of file content, the
+    /// file TLVs around it and the v2 framing.
     public static let payload = 1_179_760
     /// Most bytes one byte of DEFLATE can stand for (RFC 1951: a 258-byte match in two bits); any claim above is a lie.
     public static let expansion = 1_032

@@ -3,9 +3,9 @@ import Synchronization
 
 /// A raw inflate stream with an output buffer, at a fixed address because zlib points back at it.
 ///
-/// One idle stream is kept, so that the usual caller pays neither for zlib's allocations nor for the buffer. It is taken
-/// and given back by an atomic exchange of its address (0: none idle); a second caller at the same time gets a stream of
-/// its own.
+/// One idle stream is kept, so that the usual caller pays neither for zlib's allocations nor for the buffer. It is
+/// taken and given back by an atomic exchange of its address (0: none idle); a second caller at the same time gets a
+/// stream of its own.
 @usableFromInline
 struct Inflater {
     /// Payloads up to this size inflate into the kept buffer, larger ones into a temporary one.

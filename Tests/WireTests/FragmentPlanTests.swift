@@ -116,8 +116,10 @@ final class FragmentPlanTests: XCTestCase {
 
     func testTrainsTooLongOrSlicesTooLargeAreRefused() throws {
         let long = try Frame(
-            Packet(version: 2, type: .fileTransfer, timestamp: Example.time, senderID: Example.A.peerID,
-                payload: filler(11_000)).encoded())
+            Packet(
+                version: 2, type: .fileTransfer, timestamp: Example.time, senderID: Example.A.peerID,
+                payload: filler(11_000)
+            ).encoded())
         XCTAssertNil(FragmentPlan(long, chunk: 1, streamID: streamID))
         XCTAssertNil(FragmentPlan(long, chunk: 0, streamID: streamID))
         XCTAssertNil(FragmentPlan(long, chunk: 65_523, streamID: streamID))

@@ -32,7 +32,8 @@ final class FragmentVectorTests: XCTestCase {
         XCTAssertEqual(chunk, try vector.int("chunkSize"), vector.name)
         let plan = try XCTUnwrap(
             FragmentPlan(
-                frame, chunk: chunk, padded: padded, target: try vector.optionalBytes("directedPeer").flatMap { PeerID($0) },
+                frame, chunk: chunk, padded: padded,
+                target: try vector.optionalBytes("directedPeer").flatMap { PeerID($0) },
                 streamID: try XCTUnwrap(FragmentStreamID(vector.bytes("fragmentID")))))
         XCTAssertEqual(plan.count, try vector.int("count"), vector.name)
         XCTAssertEqual(Int(plan.envelope.version), try vector.int("fragmentVersion"), vector.name)

@@ -27,22 +27,26 @@ final class StreamAssemblerTests: XCTestCase {
 
     private func check(reference steps: [Step], line: UInt = #line) -> Tally<StreamDamage> {
         var assembler = StreamAssembler()
-        check(steps, { chunk, now in
-            var frames = [[UInt8]]()
-            assembler.receive(chunk, at: now) { frames.append([UInt8]($0)) }
-            return frames
-        }, line: line)
+        check(
+            steps,
+            { chunk, now in
+                var frames = [[UInt8]]()
+                assembler.receive(chunk, at: now) { frames.append([UInt8]($0)) }
+                return frames
+            }, line: line)
         XCTAssertEqual(assembler.bufferedBytes, 0, line: line)
         return assembler.damage
     }
 
     private func check(recommended steps: [Step], line: UInt = #line) -> Tally<StreamDamage> {
         var assembler = NotificationAssembler()
-        check(steps, { chunk, now in
-            var frames = [[UInt8]]()
-            assembler.receive(chunk, at: now) { frames.append([UInt8]($0)) }
-            return frames
-        }, line: line)
+        check(
+            steps,
+            { chunk, now in
+                var frames = [[UInt8]]()
+                assembler.receive(chunk, at: now) { frames.append([UInt8]($0)) }
+                return frames
+            }, line: line)
         XCTAssertEqual(assembler.bufferedBytes, 0, line: line)
         return assembler.damage
     }
