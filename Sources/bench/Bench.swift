@@ -1,0 +1,65 @@
+import Glibc
+
+@main
+enum Bench {
+    private static var all: [Benchmark] { WireBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all }
+
+    static func main() {
+        exit(run(Array(CommandLine.arguments.dropFirst())))
+    }
+
+    private static func run(_ arguments: [String]) -> Int32 {
+        let benchmarks = all
+        var wanted: [String] = []
+        var remaining = arguments[...]
+        while let argument = remaining.popFirst() {
+            switch argument {
+            case "--help", "-h":
+                printUsage(benchmarks)
+                return 0
+            case "--only":
+                guard let name = remaining.popFirst(), benchmarks.contains(where: { $0.name == name }) else {
+                    return refuse("--only wants the name of a benchmark")
+                }
+                wanted.append(name)
+            default: return refuse("unknown argument '\(argument)'")
+            }
+        }
+        for benchmark in benchmarks where wanted.isEmpty || wanted.contains(benchmark.name) {
+            let measurement = Stopwatch.measure(benchmark.prepare())
+            let ratio = measurement.ratio.map { fixed($0, decimals: 3) } ?? "-"
+            print("\(benchmark.name) \(fixed(measurement.operationsPerSecond, decimals: 0)) \(ratio)")
+        }
+        return 0
+    }
+
+    private static func refuse(_ reason: String) -> Int32 {
+        let line = Array("bench: \(reason); see bench --help\n".utf8)
+        write(STDERR_FILENO, line, line.count)
+        return 2
+    }
+
+    private static func printUsage(_ benchmarks: [Benchmark]) {
+        print(
+            """
+            usage: bench [--only NAME]...
+
+            Times what the box does most, each beside the bare library call inside it, best of interleaved rounds.
+            One line a benchmark: name, operations per second, ratio to the bare library (- where none applies).
+
+            benchmarks:
+            """)
+        for benchmark in benchmarks {
+            let name = benchmark.name + String(repeating: " ", count: max(1, 20 - benchmark.name.count))
+            print("  \(name)\(benchmark.about)")
+        }
+    }
+
+    private static func fixed(_ value: Double, decimals: Int) -> String {
+        let scale = (0..<decimals).reduce(1.0) { product, _ in product * 10 }
+        let digits = String(Int((value * scale).rounded()))
+        guard decimals > 0 else { return digits }
+        let padded = String(repeating: "0", count: max(0, decimals + 1 - digits.count)) + digits
+        return padded.dropLast(decimals) + "." + padded.suffix(decimals)
+    }
+}
