@@ -33,10 +33,11 @@ enum Samples {
             type: type, timestamp: wallTime, senderID: identity.peerID, recipientID: recipient, payload: payload)
     }
 
-    static func signedFrame(_ type: MessageType, payload: [UInt8], padded: Bool = false) -> [UInt8] {
+    static func signedFrame(_ type: MessageType, payload: [UInt8], version: UInt8 = 1) -> [UInt8] {
         var packet = Samples.packet(type, payload: payload)
-        guard (try? identity.sign(&packet)) != nil, let bytes = try? packet.encoded(padded: padded) else { return [] }
-        return bytes
+        packet.version = version
+        guard (try? identity.sign(&packet)) != nil else { return [] }
+        return (try? packet.encoded()) ?? []
     }
 
     /// A signed, directed Noise message of 200 bytes on the wire, padded to its bucket of 256, as Android sends it.
