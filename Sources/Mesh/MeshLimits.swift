@@ -46,6 +46,8 @@ public enum MeshLimits {
 
     /// C7: links of both roles together; a radio has far fewer.
     public static let linkCapacity = 1_024
+    /// A13.6: a link nobody was ever bound to is closed.
+    public static let anonymousLinkLife = Interval.seconds(60)
     public static let rebindCooldown = Interval.seconds(60)
     public static let retirementCooldown = Interval.seconds(60)
     /// C7: peers whose retirement cool-down is remembered.
@@ -68,27 +70,22 @@ public enum MeshLimits {
     public static let spoolLifetime = Interval.seconds(60)
     public static let spoolPerRecipient = 32
     public static let spoolTotal = 256
-    public static let defaultFragmentChunk = 469
+    /// B13.1: smaller slices are not made; a link too small for them gets no long frames.
+    public static let smallestFragmentChunk = 64
     public static let fragmentSpacing = Interval.milliseconds(30)
     public static let fragmentSpacingDirected = Interval.milliseconds(25)
     public static let activeTransfers = 2
     public static let pendingTransfers = 32
-    /// C7: trains under way, transfers and plain oversize packets together.
+    /// C7: trains under way or waiting, transfers and plain oversize packets together.
     public static let fragmentTrains = 256
-    /// C7: bytes of frames held by trains under way.
+    /// C7: bytes of frames held by them.
     public static let fragmentTrainBytes = 8 << 20
 
-    // MARK: Fragment reassembly (B12)
+    // MARK: Fragment reassembly (B12); the caps themselves are `FragmentAssembler.Limits`
 
-    public static let assemblies = 128
-    public static let assembliesPerSource = 16
-    public static let assemblyBytesPerSource = 2 << 20
-    public static let assemblyBytesTotal = 8 << 20
-    public static let assemblyLifetime = Interval.seconds(30)
-    public static let fragmentTotalMax = 10_000
-    public static let assemblyBytes = 1_048_576
-    /// For types 0x22 and 0x11.
-    public static let assemblyBytesFramedFile = 1_179_760
+    public static let fragmentResyncIdle = Interval.seconds(5)
+    public static let fragmentResyncRetry = Interval.seconds(10)
+    public static let fragmentResyncStreams = 60
 
     // MARK: Source routes (B9)
 
@@ -115,7 +112,6 @@ public enum MeshLimits {
     public static let trafficAnnounceInterval = Interval.seconds(10)
     public static let trafficWindow = Interval.seconds(5)
     public static let afterglow = (low: Interval.milliseconds(300), high: Interval.milliseconds(600))
-    public static let announceMaxAgeMilliseconds: UInt64 = 900_000
     /// At most one announce-back a peer in this span (the reference keeps the mark in its duplicate store).
     public static let announceBackLifetime = Interval.seconds(300)
     public static let announceBackCapacity = 1_024
@@ -126,7 +122,7 @@ public enum MeshLimits {
     public static let reachableFor = Interval.seconds(60)
     /// Chapter 02 §2.5: pinned identities kept.
     public static let identityCapacity = 10_000
-    /// Chapter 01 §9.1: composer limit of a nickname in characters.
+    /// B11.2: how long links stay up behind a leave.
     public static let leaveLinger = Interval.milliseconds(50)
 
     // MARK: Messages and diagnostics (B14, B16, chapter 06 §2)

@@ -39,14 +39,14 @@ struct RelaySchedule<Key: Hashable, Load> {
     }
 
     /// Notes that a copy came in on `link`.
-    /// - Returns: every link the packet was heard on, or nil when no relay of it is waiting.
-    mutating func noteCopy(of key: Key, on link: LinkID) -> [LinkID]? {
+    /// - Returns: the relay with every link its packet was heard on, or nil when none is waiting.
+    mutating func noteCopy(of key: Key, on link: LinkID) -> Pending? {
         guard var entry = waiting[key] else { return nil }
         if !entry.pending.heardOn.contains(link), entry.pending.heardOn.count < MeshLimits.linkCapacity {
             entry.pending.heardOn.append(link)
             waiting[key] = entry
         }
-        return entry.pending.heardOn
+        return entry.pending
     }
 
     mutating func cancel(_ key: Key) { waiting[key] = nil }

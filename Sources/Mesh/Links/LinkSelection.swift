@@ -30,18 +30,21 @@ public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertibl
         public var isStrict: Bool
         /// False for an announce with TTL 7, which goes to every allowed link so that each can be bound.
         public var collapses: Bool
+        /// Whether a broadcast goes to a subset of many links.
+        public var isThinned: Bool
         /// The message ID that seeds the subset; asked for only when there is one to choose.
         public var seed: () -> String
 
         public init(
             type: MessageType, hint: PeerID? = nil, blocked: Set<Link> = [], isStrict: Bool = false,
-            collapses: Bool = true, seed: @escaping () -> String
+            collapses: Bool = true, isThinned: Bool = true, seed: @escaping () -> String
         ) {
             self.type = type
             self.hint = hint
             self.blocked = blocked
             self.isStrict = isStrict
             self.collapses = collapses
+            self.isThinned = isThinned
             self.seed = seed
         }
     }
@@ -56,7 +59,7 @@ public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertibl
         if request.isStrict { return [] }
         if let hint = request.hint, request.blocked.contains(where: { peers[$0] == hint }) { return [] }
         if request.collapses { (outgoing, incoming) = collapsed(outgoing: outgoing, incoming: incoming) }
-        if request.hint == nil, ![.announce, .fragment, .requestSync].contains(request.type) {
+        if request.isThinned, request.hint == nil, ![.announce, .fragment, .requestSync].contains(request.type) {
             outgoing = Self.subset(of: outgoing, seed: request.seed)
             incoming = Self.subset(of: incoming, seed: request.seed)
         }

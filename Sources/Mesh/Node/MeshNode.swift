@@ -5,80 +5,152 @@ import Wire
 /// One mesh node, without I/O: frames and clock readings go in, effects come out (chapter 03 B).
 ///
 /// Not thread-safe; call it from one loop. After every call take effects until `nextEffect()` returns nil, and arm one
-/// timer for `nextDeadline`.
+/// timer for `nextDeadline`. A wiped identity is a new node: nothing of the old one survives (chapter 03 B20).
+///
+/// A packet's way: `receive` (MeshNode+Receiving) → `PacketGate` → the feature of its type → source route or flood
+/// (MeshNode+Relaying) → `RelaySchedule` → links and fragments (MeshNode+Sending) → effects.
 public final class MeshNode {
     public let identity: NodeIdentity
+    public var me: PeerID { identity.peerID }
+
+    // Parts, each the one owner of its state. Features reach them through the node.
+    let configuration: MeshConfiguration
+    var random: any RandomNumberGenerator
+    var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 0))
+    private(set) var isRunning = false
+    var gate: PacketGate
+    var linkTable = LinkTable()
+    var registry = PeerRegistry()
+    var identities = IdentityBook()
+    var routes = SourceRoutes()
+    var traffic = TrafficMonitor()
+    var relays = RelaySchedule<DuplicateKey, Transmission>()
+    var spool = DirectedSpool()
+    var trains = FragmentTrains()
+    var maintenance = MaintenanceClock()
+
+    let announcer: Announcer
+    let diagnostics = PingFeature()
+    let features: [any MeshFeature]
+    private let handlers: [MessageType: any MeshFeature]
+    private let opaque = OpaqueFeature()
+
+    private var effects = EffectQueue()
+    public internal(set) var drops = Tally<MeshDrop>()
+    private var tally = Tally<MeshCount>()
 
     public init(configuration: MeshConfiguration, identity: NodeIdentity, random: any RandomNumberGenerator) {
+        var random = random
+        self.configuration = configuration
         self.identity = identity
+        gate = PacketGate(
+            me: identity.peerID, duplicateCapacity: configuration.duplicateCapacity, random: &random)
+        self.random = random
+        announcer = Announcer(configuration)
+        features = [
+            announcer, AnnounceFeature(), LeaveFeature(), PublicMessageFeature(), FragmentFeature(),
+            SignedBroadcastFeature(), CarrierFeature(), diagnostics,
+        ]
+        var handlers: [MessageType: any MeshFeature] = [:]
+        for feature in features {
+            for type in feature.types where handlers[type] == nil { handlers[type] = feature }
+        }
+        self.handlers = handlers
     }
 
-    public var me: PeerID { identity.peerID }
+    func handler(of type: MessageType) -> any MeshFeature { handlers[type] ?? opaque }
+
+    func tellFeatures(_ occurrence: MeshOccurrence) {
+        for feature in features { feature.observe(occurrence, in: self) }
+    }
 
     // MARK: Life
 
-    public func start(at now: Now) {}
+    public func start(at now: Now) {
+        self.now = now
+        guard !isRunning else { return }
+        isRunning = true
+        maintenance.start(at: now.monotonic)
+        tellFeatures(.started)
+    }
 
-    /// Says goodbye on every link. Close the links `MeshLimits.leaveLinger` after carrying the effects out.
-    public func stop(at now: Now) {}
+    /// Says goodbye on every link and falls silent. Close the links `MeshLimits.leaveLinger` after carrying the effects
+    /// out (chapter 03 B11.2, B20).
+    public func stop(at now: Now) {
+        self.now = now
+        guard isRunning else { return }
+        tellFeatures(.stopping)
+        isRunning = false
+        relays.removeAll()
+        trains.removeAll()
+        spool.removeAll()
+    }
 
-    /// Identities remembered from an earlier run.
-    public func restore(_ identities: [IdentityRecord]) {}
+    /// Identities remembered from an earlier run: their signing keys stay pinned.
+    public func restore(_ identities: [IdentityRecord]) {
+        for identity in identities { _ = self.identities.learn(identity) }
+    }
 
-    // MARK: Links
-
-    /// A link can carry frames both ways: we subscribed (outgoing), or the neighbour did (incoming).
-    /// - Parameters:
-    ///   - frameLimit: min(ATT MTU − 3, 512).
-    ///   - neighbour: any stable number for the remote address, so that reconnecting does not draw an announce each
-    ///     time (chapter 03 A9); nil when unknown.
-    public func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int, neighbour: UInt64? = nil, at now: Now) {}
-
-    /// The link's usable frame size changed.
-    public func linkChanged(_ link: LinkID, frameLimit: Int, at now: Now) {}
-
-    public func linkDown(_ link: LinkID, at now: Now) {}
-
-    /// One frame as the link delivered it; the bytes are not kept.
-    public func receive(_ frame: UnsafeRawBufferPointer, on link: LinkID, at now: Now) {}
+    /// Drops what is pinned about a peer: the operator's way to trust on first use again (chapter 02 §2.4).
+    public func forget(_ peer: PeerID) {
+        identities.forget(peer)
+        registry.remove(peer)
+        routes.remove(peer)
+        tellFeatures(.removed(peer))
+    }
 
     // MARK: Time and effects
 
-    public func timeout(at now: Now) {}
+    /// Does everything that is due.
+    public func timeout(at now: Now) {
+        self.now = now
+        guard isRunning else { return }
+        if maintenance.takeTick(at: now.monotonic) { maintain() }
+        if maintenance.takeSpoolFlush(at: now.monotonic) { flushSpool() }
+        runDueRelays()
+        runDueTrains()
+        for feature in features {
+            if let due = feature.nextDeadline, due <= now.monotonic { feature.timeout(in: self) }
+        }
+    }
 
-    public var nextDeadline: Instant? { nil }
+    /// When `timeout` must run next; nil while stopped.
+    public var nextDeadline: Instant? {
+        guard isRunning else { return nil }
+        var next = maintenance.nextDeadline
+        for deadline in [relays.nextDeadline, trains.nextDeadline] + features.map(\.nextDeadline) {
+            if let deadline { next = min(next, deadline) }
+        }
+        return next
+    }
 
-    public func nextEffect() -> MeshEffect? { nil }
+    public func nextEffect() -> MeshEffect? { effects.take() }
 
-    // MARK: Commands
-
-    /// Says something to everybody. Returns the message's stable ID; nil when it is empty or too long (chapter 03 B14).
-    @discardableResult
-    public func say(_ text: String, at now: Now) -> PublicMessage? { nil }
-
-    /// Deposits a carrier with a gateway or bridge: directed and signed.
-    /// - Returns: false when the peer is not reachable or the carrier does not encode.
-    @discardableResult
-    public func sendCarrier(_ carrier: NostrCarrier, to peer: PeerID, at now: Now) -> Bool { false }
-
-    /// Puts a carrier on the air for everybody, unsigned. Returns false when it does not encode.
-    @discardableResult
-    public func broadcastCarrier(_ carrier: NostrCarrier, at now: Now) -> Bool { false }
-
-    /// What the next announces say; a change announces at once (chapter 03 B19).
-    public func setAdvertisement(capabilities: Capabilities, bridgeCell: String?, at now: Now) {}
-
-    public func setNickname(_ nickname: String, at now: Now) {}
-
-    /// Probes a peer; `MeshEvent.pong` answers, or nothing does for `MeshLimits.pingTimeout`.
-    public func ping(_ peer: PeerID, at now: Now) {}
+    func emit(_ effect: MeshEffect) { effects.add(effect) }
+    func emit(_ event: MeshEvent) { effects.add(.event(event)) }
+    func count(_ what: MeshCount) { tally.count(what) }
 
     // MARK: Observation
 
-    public func peers(at now: Now) -> [PeerSnapshot] { [] }
-    public var links: [LinkSnapshot] { [] }
+    public func peers(at now: Now) -> [PeerSnapshot] {
+        registry.all.compactMap { registry.snapshot($0.id, at: now.monotonic) }
+    }
+
+    public func peer(_ id: PeerID, at now: Now) -> PeerSnapshot? { registry.snapshot(id, at: now.monotonic) }
+
+    public var links: [LinkSnapshot] { linkTable.all.map(LinkSnapshot.init) }
+
     /// Peers flagged connected: the degree of chapter 03 B1.
-    public var degree: Int { 0 }
-    public var drops: Tally<MeshDrop> { Tally() }
-    public var counts: Tally<MeshCount> { Tally() }
+    public var degree: Int { registry.degree }
+
+    public var counts: Tally<MeshCount> {
+        var counts = tally
+        counts.count(.duplicatesForgottenEarly, gate.earlyEvictions)
+        return counts
+    }
+
+    /// Whether anything was accepted lately, for the scanner's duty rule (chapter 03 A4).
+    public func hasTraffic(within span: Interval, at now: Now) -> Bool {
+        traffic.hasTraffic(within: span, at: now.monotonic)
+    }
 }

@@ -1,0 +1,124 @@
+import Basics
+import Crypto
+import Wire
+
+/// Receives announces: checks them, and lets a verified one take effect on registry, topology, identities and link
+/// bindings (chapter 03 B10.4, B10.5; chapter 02 §2.4). An announce that fails a check changes nothing and is not relayed.
+final class AnnounceFeature: MeshFeature {
+    let types: [MessageType] = [.announce]
+
+    func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
+        do {
+            let verified = try check(arrival, in: mesh)
+            mesh.count(.announcesVerified)
+            if !accept(verified, arrival, in: mesh) { mesh.drops.count(.registryFull) }
+            return .accepted(relay: true)
+        } catch {
+            mesh.drops.count(MeshDrop(error))
+            // Only a signature can be wrong on a copy of a genuine announce: the duplicate key covers the rest.
+            let isForgery = error == .invalidSignature || error == .missingSignature
+            return isForgery ? .forged : .accepted(relay: false)
+        }
+    }
+
+    private func check(_ arrival: Arrival, in mesh: MeshNode) throws(AnnounceRejection) -> VerifiedAnnounce {
+        let claim = try ClaimedAnnounce(arrival.frame, local: mesh.me, at: mesh.now.wall)
+        let live = mesh.registry[arrival.sender]
+        let pinned = mesh.identities[arrival.sender]
+        let pins = PeerPins(
+            noiseKey: live?.noiseKey ?? pinned?.noiseKey, authenticatedSigningKey: pinned?.authenticatedSigningKey,
+            signingKey: live?.signingKey ?? pinned?.signingKey)
+        return try VerifiedAnnounce(verifying: claim, against: pins)
+    }
+
+    // MARK: Effects
+
+    /// - Returns: false when the registry is full of connected peers.
+    private func accept(_ verified: VerifiedAnnounce, _ arrival: Arrival, in mesh: MeshNode) -> Bool {
+        let announce = verified.announce
+        let sender = arrival.sender
+        let former = mesh.registry[sender]
+        if arrival.looksDirect { rebind(arrival, in: mesh) }
+
+        // A direct announce has bound its link by now unless somebody else holds it.
+        let isConnected = mesh.linkTable.hasDirectLink(to: sender)
+        let peer = Peer(
+            id: sender, nickname: announce.nickname, noiseKey: verified.noiseKey, signingKey: verified.signingKey,
+            isConnected: isConnected, lastSeen: mesh.now.monotonic, capabilities: announce.capabilities,
+            bridgeCell: announce.bridgeGeohash)
+        let (accepted, evicted) = mesh.registry.upsert(peer)
+        if let evicted { mesh.forgetPresence(of: evicted) }
+        guard accepted else { return false }
+
+        if let neighbours = announce.directNeighbors {
+            mesh.routes.claim(neighbours, by: sender, at: mesh.now.monotonic)
+        }
+        learn(verified, in: mesh)
+
+        let becameConnected = isConnected && !(former?.isConnected ?? false)
+        if becameConnected { mesh.refreshOwnClaim() }
+        report(peer, former: former, becameConnected: becameConnected, in: mesh)
+        if arrival.looksDirect {
+            mesh.closeRetired(
+                mesh.linkTable.retireRedundant(of: sender, ingress: arrival.link, at: mesh.now.monotonic))
+        }
+        mesh.tellFeatures(
+            .announced(
+                Announcement(
+                    peer: sender, link: arrival.link, looksDirect: arrival.looksDirect, isNew: former == nil,
+                    becameConnected: becameConnected, frame: arrival.frame)))
+        mesh.tellFeatures(.publishable(arrival.frame))
+        return true
+    }
+
+    private func rebind(_ arrival: Arrival, in mesh: MeshNode) {
+        guard let bound = mesh.linkTable[arrival.link]?.peer, bound != arrival.sender else { return }
+        guard
+            let rebind = mesh.linkTable.rebind(arrival.link, to: arrival.sender, at: mesh.now.monotonic)
+        else { return mesh.drops.count(.rebindRefused) }
+        mesh.closeRetired(rebind.closed)
+        mesh.routes.remove(rebind.formerPeer)
+        // An implicit leave of whoever was there before.
+        if mesh.registry.remove(rebind.formerPeer) != nil { mesh.forgetPresence(of: rebind.formerPeer) }
+    }
+
+    private func learn(_ verified: VerifiedAnnounce, in mesh: MeshNode) {
+        let known = mesh.identities[verified.noiseKey.peerID]
+        let record = IdentityRecord(
+            noiseKey: verified.noiseKey, signingKey: verified.signingKey,
+            authenticatedSigningKey: known?.authenticatedSigningKey, nickname: verified.announce.nickname,
+            firstSeen: known?.firstSeen ?? mesh.now.wall)
+        if mesh.identities.learn(record) { mesh.emit(.identityLearned(record)) }
+    }
+
+    private func report(_ peer: Peer, former: Peer?, becameConnected: Bool, in mesh: MeshNode) {
+        guard let snapshot = mesh.registry.snapshot(peer.id, at: mesh.now.monotonic) else { return }
+        if becameConnected { return mesh.emit(.peerConnected(snapshot)) }
+        let isNews =
+            former.map {
+                $0.nickname != peer.nickname || $0.capabilities != peer.capabilities || $0.bridgeCell != peer.bridgeCell
+            } ?? true
+        if isNews { mesh.emit(.peerUpdated(snapshot)) }
+    }
+}
+
+extension MeshDrop {
+    init(_ rejection: AnnounceRejection) {
+        switch rejection {
+        case .malformed: self = .malformedPayload
+        case .senderMismatch: self = .announceMismatch
+        case .selfAnnounce: self = .selfLoopback
+        case .stale: self = .announceStale
+        case .keyMismatch, .authenticatedSigningKeyMismatch, .signingKeyMismatch: self = .pinnedKeyMismatch
+        case .missingSignature, .invalidSignature: self = .badSignature
+        }
+    }
+}
+
+extension MeshNode {
+    /// The registry let go of a peer that did not say goodbye.
+    func forgetPresence(of peer: PeerID) {
+        emit(.peerRemoved(peer))
+        tellFeatures(.removed(peer))
+    }
+}

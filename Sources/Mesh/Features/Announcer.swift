@@ -1,0 +1,104 @@
+import Basics
+import Crypto
+import Wire
+
+/// Sends our own announces: what they say and when (chapter 03 B10.1–B10.3).
+final class Announcer: MeshFeature {
+    let types: [MessageType] = []
+
+    private var nickname: String
+    private var capabilities: Capabilities
+    private var bridgeCell: String?
+    private var schedule = AnnounceSchedule()
+    private var subscriptions = SubscriptionLimiter()
+    /// Peers already answered with an announce of ours.
+    private var answered = ExpiringTable<PeerID, Void>(
+        capacity: MeshLimits.announceBackCapacity, lifetime: MeshLimits.announceBackLifetime)
+
+    init(_ configuration: MeshConfiguration) {
+        nickname = configuration.nickname
+        capabilities = configuration.capabilities
+        bridgeCell = configuration.bridgeCell
+    }
+
+    var nextDeadline: Instant? { schedule.nextDeadline }
+
+    func timeout(in mesh: MeshNode) {
+        if schedule.takeDue(at: mesh.now.monotonic) { announce(forced: true, in: mesh) }
+    }
+
+    func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {
+        let now = mesh.now.monotonic
+        switch occurrence {
+        case .started: schedule.request(due: now + MeshLimits.initialAnnounceDelay)
+        case .announced(let announcement): answer(announcement, in: mesh)
+        case .tick:
+            let hasTraffic = mesh.traffic.hasTraffic(within: MeshLimits.trafficWindow, at: now)
+            let isDue = schedule.isDueAtTick(
+                degree: mesh.registry.degree, hasTraffic: hasTraffic, at: now, using: &mesh.random)
+            if isDue { announce(forced: false, in: mesh) }
+        default: break
+        }
+    }
+
+    /// First contact (chapter 03 A9): the announce is what binds the new link.
+    func linkUp(_ role: LinkRole, neighbour: UInt64?, in mesh: MeshNode) {
+        let now = mesh.now.monotonic
+        switch role {
+        case .outgoing:
+            schedule.request(due: now + MeshLimits.ownSubscriptionAnnounceDelay)
+            mesh.maintenance.requestSpoolFlush(due: now + MeshLimits.ownSubscriptionAnnounceDelay)
+        case .incoming:
+            let verdict = subscriptions.admit(neighbour: neighbour, at: now)
+            if verdict == .announce { schedule.request(due: now + MeshLimits.theirSubscriptionAnnounceDelay) }
+            if verdict != .silence {
+                mesh.maintenance.requestSpoolFlush(due: now + MeshLimits.theirSubscriptionAnnounceDelay)
+            }
+        }
+    }
+
+    /// What to announce from now on; a change announces at once.
+    func advertise(_ capabilities: Capabilities, cell: String?, in mesh: MeshNode) {
+        guard capabilities != self.capabilities || cell != bridgeCell else { return }
+        self.capabilities = capabilities
+        bridgeCell = cell
+        announce(forced: true, in: mesh)
+    }
+
+    func rename(_ nickname: String, in mesh: MeshNode) {
+        guard nickname != self.nickname else { return }
+        self.nickname = nickname
+        announce(forced: true, in: mesh)
+    }
+
+    var name: String { nickname }
+
+    /// Announce-back, at most once a peer in five minutes, and the afterglow for a new one (chapter 03 B10.5).
+    private func answer(_ announcement: Announcement, in mesh: MeshNode) {
+        let now = mesh.now.monotonic
+        if answered.insert(announcement.peer, (), at: now) { announce(forced: true, in: mesh) }
+        if announcement.isNew {
+            let (low, high) = MeshLimits.afterglow
+            schedule.request(due: now + mesh.random.interval(low, high))
+        }
+    }
+
+    private func announce(forced: Bool, in mesh: MeshNode) {
+        guard mesh.isRunning else { return }
+        guard schedule.admit(forced: forced, at: mesh.now.monotonic) else {
+            return mesh.drops.count(.announceThrottled)
+        }
+        let neighbours = Array(mesh.registry.connected.prefix(MeshLimits.announcedNeighbours))
+        let isBridging = capabilities.contains(.bridge)
+        let announce = Announce(
+            nickname: nickname, noisePublicKey: mesh.identity.noise.publicKey.bytes,
+            signingPublicKey: mesh.identity.signing.publicKey.bytes,
+            directNeighbors: neighbours.isEmpty ? nil : neighbours, capabilities: capabilities,
+            bridgeGeohash: isBridging ? bridgeCell : nil)
+        guard let payload = announce.encoded() else { return mesh.drops.count(.malformedPayload) }
+        let packet = Packet(type: .announce, timestamp: mesh.now.wall, senderID: mesh.me, payload: payload)
+        guard let sent = mesh.originate(packet, signed: true) else { return }
+        mesh.count(.announcesSent)
+        mesh.tellFeatures(.publishable(sent.frame))
+    }
+}

@@ -1,0 +1,44 @@
+import Basics
+import Wire
+
+/// Puts fragments together (chapter 03 B12). Every well-formed fragment is relayed on its own, whether or not it is of
+/// interest here; only broadcast trains and those addressed to us are assembled.
+final class FragmentFeature: MeshFeature {
+    let types: [MessageType] = [.fragment]
+
+    private(set) var assembler = FragmentAssembler()
+
+    func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
+        // Our own, offered back by sync: gossip may keep it, there is nothing to learn from it.
+        if arrival.sender == mesh.me {
+            if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame)) }
+            return .accepted(relay: false)
+        }
+        let isForUs = arrival.isBroadcast || arrival.recipient == mesh.me
+        let outcome = arrival.frame.withView { view in
+            view.withPayload { payload -> FragmentAssembler.Outcome? in
+                guard let header = FragmentHeader(payload: payload) else { return nil }
+                guard isForUs else { return .stored(opened: false) }
+                return assembler.add(
+                    header, slice: FragmentHeader.slice(of: payload), sender: arrival.sender, link: arrival.link,
+                    isBroadcast: arrival.isBroadcast, at: mesh.now.monotonic)
+            } ?? nil
+        }
+        guard let outcome else {
+            mesh.drops.count(.malformedPayload)
+            return .accepted(relay: false)
+        }
+        if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame)) }
+        switch outcome {
+        case .stored: break
+        case .complete(let joined): mesh.receiveReassembled(joined, of: arrival)
+        case .oversized, .refused: mesh.drops.count(.assemblyLimit)
+        }
+        return .accepted(relay: true)
+    }
+
+    func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {
+        guard case .tick = occurrence, mesh.maintenance.isCleanup else { return }
+        mesh.drops.count(.assemblyExpired, UInt64(assembler.expire(at: mesh.now.monotonic)))
+    }
+}

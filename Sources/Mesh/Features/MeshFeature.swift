@@ -1,0 +1,117 @@
+import Basics
+import Crypto
+import Wire
+
+/// One concern of the mesh with its own state: it handles the message types it registers for, and hears of what happens
+/// around it. Adding a feature edits no other; `MeshNode` builds the list.
+protocol MeshFeature: AnyObject {
+    /// Types it handles. Each type has at most one handler; the first registered wins.
+    var types: [MessageType] { get }
+
+    /// Handles one fresh packet and says whether it may travel on (chapter 03 B5).
+    func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict
+
+    /// Hears of an occurrence, in the order features are registered.
+    func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode)
+
+    /// When `timeout` wants to run next.
+    var nextDeadline: Instant? { get }
+    func timeout(in mesh: MeshNode)
+}
+
+extension MeshFeature {
+    func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict { .accepted(relay: true) }
+    func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {}
+    var nextDeadline: Instant? { nil }
+    func timeout(in mesh: MeshNode) {}
+}
+
+/// A fresh packet, attributed and not seen before.
+struct Arrival {
+    let frame: Frame
+    let link: LinkID
+    /// The peer bound to the link, or the sender where the guard says so (chapter 03 B3). Of a packet put together from
+    /// fragments, the fragments' sender (B2).
+    let ingressPeer: PeerID
+    /// An answer to our sync request.
+    let isSyncAnswer: Bool
+    /// Put together from fragments: never direct, never relayed.
+    let isReassembled: Bool
+    /// Handled before; not relayed again.
+    let isRepeat: Bool
+
+    let type: MessageType
+    /// 0 when reassembled.
+    let ttl: UInt8
+    let sender: PeerID
+    let recipient: PeerID?
+    let timestamp: WallTime
+
+    init(_ view: FrameView, link: LinkID, admission: PacketGate.Admission, isReassembled: Bool) {
+        frame = Frame(view)
+        self.link = link
+        ingressPeer = admission.ingressPeer
+        isSyncAnswer = admission.isSyncAnswer
+        isRepeat = admission.isRepeat
+        self.isReassembled = isReassembled
+        type = view.type
+        ttl = isReassembled ? 0 : view.ttl
+        sender = view.senderID
+        recipient = view.recipientID
+        timestamp = view.timestamp
+    }
+
+    var isBroadcast: Bool { recipient == nil || recipient == .broadcast }
+    /// As far as an unsigned TTL can tell: a hint (chapter 03 A11).
+    var looksDirect: Bool { ttl == Packet.originTTL }
+}
+
+/// What a handler found out about a packet.
+enum Verdict: Equatable {
+    /// Verified, or of a type that needs no packet signature. Remembered as seen.
+    case accepted(relay: Bool)
+    /// The author's key is unknown. Remembered apart, so that a genuine copy is not shadowed; relayed within the
+    /// ingress link's budget.
+    case unknownAuthor(relay: Bool)
+    /// Signature wrong: remembered apart, never relayed.
+    case forged
+
+    var judgement: PacketGate.Judgement {
+        switch self {
+        case .accepted: .accepted
+        case .unknownAuthor: .unknownAuthor
+        case .forged: .forged
+        }
+    }
+}
+
+/// What features hear of.
+enum MeshOccurrence {
+    case started
+    /// An orderly stop; links are still up.
+    case stopping
+    case linkUp(LinkID)
+    case linkDown(LinkID, peer: PeerID?)
+    /// A verified announce took effect.
+    case announced(Announcement)
+    /// The last direct link to a peer is gone, or it fell silent.
+    case disconnected(PeerID)
+    /// The registry forgot the peer: silence, leave, rotation or eviction.
+    case removed(PeerID)
+    /// A packet that gossip may carry on: verified where its type is signed, and broadcast.
+    case publishable(Frame)
+    /// The 5 s tick; the count runs 1 … 6 (chapter 03 B17).
+    case tick(cycle: Int)
+}
+
+/// A verified announce and what it changed.
+struct Announcement {
+    let peer: PeerID
+    let link: LinkID
+    let looksDirect: Bool
+    /// First heard of, or heard of again after the registry had forgotten it.
+    let isNew: Bool
+    /// Became a direct neighbour through this announce.
+    let becameConnected: Bool
+    let frame: Frame
+}

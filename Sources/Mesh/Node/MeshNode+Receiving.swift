@@ -1,0 +1,64 @@
+import Basics
+import Wire
+
+extension MeshNode {
+    /// One frame as the link delivered it, padded or not; the bytes are not kept. The steps are those of chapter 03 B2.
+    public func receive(_ frame: UnsafeRawBufferPointer, on link: LinkID, at now: Now) {
+        self.now = now
+        count(.framesReceived)
+        guard isRunning, let ingress = linkTable[link] else { return drops.count(.unknownLink) }
+        linkTable.noteFrameIn(link, at: now.monotonic)
+        guard case .success(let view) = FrameView.parse(frame) else { return drops.count(.malformedFrame) }
+
+        switch gate.examine(view, boundPeer: ingress.peer, at: now) {
+        case .rejected(let reason): drops.count(reason)
+        case .copy(let admission, let reason):
+            bindIfDirectAnnounce(view, link)
+            drops.count(reason)
+            noteCopy(admission, on: link)
+        case .fresh(let admission):
+            bindIfDirectAnnounce(view, link)
+            guard linkTable.admitPacket(on: link, at: now.monotonic) else { return drops.count(.linkBudget) }
+            process(view, admission, link: link, isReassembled: false)
+        }
+    }
+
+    /// A packet put together from the fragments that came in with `fragment` (chapter 03 B2): attributed to their sender,
+    /// never direct, never relayed.
+    func receiveReassembled(_ bytes: [UInt8], of fragment: Arrival) {
+        // Padding inside the joined bytes is trailing bytes to the parser.
+        guard let inner = try? Frame(bytes) else { return drops.count(.malformedFrame) }
+        inner.withView { view in
+            guard view.type != .fragment else { return drops.count(.malformedPayload) }
+            switch gate.examineReassembled(view, ingressPeer: fragment.ingressPeer, at: now) {
+            case .rejected(let reason), .copy(_, let reason): drops.count(reason)
+            case .fresh(let admission):
+                count(.packetsReassembled)
+                let attributed = admission.attributed(to: fragment.sender)
+                process(view, attributed, link: fragment.link, isReassembled: true)
+            }
+        }
+    }
+
+    private func process(
+        _ view: FrameView, _ admission: PacketGate.Admission, link: LinkID, isReassembled: Bool
+    ) {
+        count(.packetsAccepted)
+        let arrival = Arrival(view, link: link, admission: admission, isReassembled: isReassembled)
+        registry.touch(arrival.ingressPeer, at: now.monotonic)
+        traffic.note(at: now.monotonic)
+        routes.noteHeard(
+            author: arrival.sender, ingressPeer: arrival.ingressPeer, version: view.version, at: now.monotonic)
+
+        let verdict = handler(of: arrival.type).handle(arrival, in: self)
+        gate.record(admission, view, verdict.judgement, isReassembled: isReassembled, at: now.monotonic)
+        if !isReassembled, !admission.isRepeat { relay(arrival, key: admission.key, verdict) }
+    }
+
+    /// A11.1: binding needs no signature, so that the frames behind the announce find their peer; what it can do is
+    /// contained by the rebind rules.
+    private func bindIfDirectAnnounce(_ view: FrameView, _ link: LinkID) {
+        guard view.type == .announce, view.ttl == Packet.originTTL, view.senderID != me else { return }
+        _ = linkTable.rawBind(link, to: view.senderID)
+    }
+}

@@ -1,0 +1,69 @@
+import Basics
+import Wire
+
+extension MeshNode {
+    /// Steps 10 and 11 of chapter 03 B2: along the source route if there is one, else by flooding.
+    func relay(_ arrival: Arrival, key: DuplicateKey, _ verdict: Verdict) {
+        switch verdict {
+        case .accepted(relay: true): break
+        case .unknownAuthor(relay: true):
+            guard linkTable.admitUnverifiedRelay(from: arrival.link, at: now.monotonic) else {
+                return drops.count(.unverifiedRelayBudget)
+            }
+        case .accepted, .unknownAuthor, .forged: return
+        }
+        let step = RouteForwarding.decide(
+            type: arrival.type, ttl: arrival.ttl, recipient: arrival.recipient, route: arrival.frame.route, me: me,
+            isConnected: { registry.isConnected($0) })
+        switch step {
+        case .suppress: return
+        case .forward(let next): forward(arrival, to: next)
+        case .flood: flood(arrival, key)
+        }
+    }
+
+    private func forward(_ arrival: Arrival, to next: PeerID) {
+        var transmission = self.transmission(relaying: arrival, ttl: arrival.ttl - 1)
+        transmission.target = next
+        transmission.isForwarded = true
+        if transmit(transmission) { count(.packetsForwarded) }
+    }
+
+    private func flood(_ arrival: Arrival, _ key: DuplicateKey) {
+        let degree = registry.degree
+        guard let decision = arrival.frame.withView({ gate.relayDecision(for: $0, degree: degree) }) else { return }
+        let transmission = self.transmission(relaying: arrival, ttl: decision.ttl)
+        let due = now.monotonic + decision.jitter(using: &random)
+        if !relays.add(key, transmission, heardOn: arrival.link, due: due) { drops.count(.relayScheduleFull) }
+    }
+
+    /// Byte for byte what was received, except for the TTL.
+    private func transmission(relaying arrival: Arrival, ttl: UInt8) -> Transmission {
+        var frame = arrival.frame
+        frame.setTTL(ttl)
+        return Transmission(
+            frame: frame, heardOn: [arrival.link], ingressPeer: arrival.ingressPeer, since: now.monotonic)
+    }
+
+    /// A copy of a packet whose relay still waits: its neighbour needs none, and when nobody else is left the relay is
+    /// cancelled.
+    func noteCopy(_ admission: PacketGate.Admission, on link: LinkID) {
+        guard let pending = relays.noteCopy(of: admission.key, on: link),
+            links(for: transmission(of: pending)).isEmpty
+        else { return }
+        relays.cancel(admission.key)
+        drops.count(.relayCancelled)
+    }
+
+    func runDueRelays() {
+        while let pending = relays.takeDue(at: now.monotonic) {
+            if transmit(transmission(of: pending)) { count(.packetsRelayed) }
+        }
+    }
+
+    private func transmission(of pending: RelaySchedule<DuplicateKey, Transmission>.Pending) -> Transmission {
+        var transmission = pending.load
+        transmission.heardOn = pending.heardOn
+        return transmission
+    }
+}

@@ -1,0 +1,172 @@
+import Basics
+import Crypto
+import Wire
+
+extension MeshNode {
+    /// Sends a packet of ours: attaches a source route if there is a good one, signs if asked to or routed, and hands it
+    /// to the links (chapter 03 B8, B9.2).
+    /// - Parameters:
+    ///   - target: the one neighbour it is for, if not its recipient.
+    ///   - isStrict: only a direct link of the target will do.
+    ///   - goesEverywhere: on every link, several to one peer included.
+    /// - Returns: the frame as sent; nil when it does not encode.
+    @discardableResult
+    func originate(
+        _ packet: Packet, signed: Bool, target: PeerID? = nil, isStrict: Bool = false, goesEverywhere: Bool = false
+    ) -> (frame: Frame, wentOut: Bool)? {
+        var packet = packet
+        var firstHop: PeerID?
+        if target == nil, !isStrict, let hops = usableRoute(for: packet) {
+            packet.version = 2
+            packet.route = hops
+            packet.isSyncResponse = false
+            firstHop = hops.first
+        }
+        if signed || firstHop != nil {
+            guard (try? identity.sign(&packet)) != nil else { return nil }
+        }
+        guard let bytes = try? packet.encoded(), let frame = try? Frame(bytes) else { return nil }
+        if firstHop != nil, let recipient = packet.recipientID {
+            routes.noteRoutedSend(to: recipient, at: now.monotonic)
+        }
+        count(.packetsOriginated)
+        var transmission = Transmission(frame: frame, since: now.monotonic)
+        transmission.target = firstHop ?? target
+        transmission.isForwarded = firstHop != nil
+        transmission.isStrict = isStrict
+        transmission.goesEverywhere = goesEverywhere
+        return (frame, transmit(transmission))
+    }
+
+    /// A route is worth attaching only while its first hop hangs on a link of ours.
+    private func usableRoute(for packet: Packet) -> [PeerID]? {
+        guard configuration.originatesRoutes, let recipient = packet.recipientID,
+            let hops = routes.route(
+                for: packet, me: me, isRecipientConnected: registry.isConnected(recipient), at: now.monotonic),
+            let first = hops.first, linkTable.hasDirectLink(to: first)
+        else { return nil }
+        return hops
+    }
+
+    /// Chooses links and writes the frame to them, in fragments if it is too long for any (chapter 03 B7, B8).
+    /// - Returns: whether it went out, or will go out as fragments.
+    @discardableResult
+    func transmit(_ transmission: Transmission) -> Bool {
+        let chosen = links(for: transmission)
+        if chosen.isEmpty {
+            spoolIfWorthwhile(transmission)
+            return false
+        }
+        let frame = transmission.frame
+        let padded = transmission.isForwarded ? frame.bytes : frame.transmitted()
+        let limits = chosen.compactMap { linkTable[$0]?.frameLimit }
+        if frame.type != .fragment, limits.contains(where: { frame.bytes.count > $0 }) {
+            return sendInFragments(transmission, limits: limits)
+        }
+        let priority = frame.withView(Transmission.priority)
+        var wentOut = false
+        for link in chosen {
+            guard let limit = linkTable[link]?.frameLimit, frame.bytes.count <= limit else {
+                drops.count(.frameTooLong)
+                continue
+            }
+            write(padded.count <= limit ? padded : frame.bytes, to: link, priority: priority)
+            wentOut = true
+        }
+        return wentOut
+    }
+
+    private func write(_ bytes: [UInt8], to link: LinkID, priority: WritePriority) {
+        linkTable.noteFrameOut(link, at: now.monotonic)
+        count(.framesSent)
+        emit(.transmit(frame: bytes, link: link, priority: priority))
+    }
+
+    /// The links a frame would go out on now.
+    func links(for transmission: Transmission) -> [LinkID] {
+        transmission.frame.withView { view in
+            let isDirectAnnounce = view.type == .announce && view.ttl == Packet.originTTL
+            let request = LinkSelection<LinkID>.Request(
+                type: view.type, hint: transmission.hint,
+                blocked: linkTable.blocked(heardOn: transmission.heardOn, from: transmission.ingressPeer),
+                isStrict: transmission.isStrict, collapses: !isDirectAnnounce && !transmission.goesEverywhere,
+                isThinned: !transmission.goesEverywhere, seed: { messageIDText(view) ?? "" })
+            return linkTable.selection.select(request)
+        }
+    }
+
+    /// Chapter 03 B8 rule 6. The slice fills the smallest of the links; those too small for the smallest slice get none.
+    private func sendInFragments(_ transmission: Transmission, limits: [Int]) -> Bool {
+        let frame = transmission.frame
+        let target = transmission.isForwarded ? nil : transmission.target
+        let hasRecipient = target != nil || frame.recipientID != nil
+        let chunks = limits.compactMap {
+            FragmentChunk.filling(frameLimit: $0, hasRecipient: hasRecipient, hops: frame.layout.routeCount)
+        }
+        guard let chunk = chunks.filter({ $0 >= MeshLimits.smallestFragmentChunk }).min(),
+            let plan = FragmentPlan(
+                frame, chunk: chunk, target: target, streamID: FragmentStreamID(using: &random))
+        else {
+            drops.count(.frameTooLong)
+            return false
+        }
+        if transmission.isStrict { return sendAtOnce(plan, like: transmission) }
+        let train = FragmentTrain(plan: plan, template: transmission, bytes: frame.bytes.count)
+        switch trains.start(train, transfer: transfer(of: transmission), at: now.monotonic) {
+        case .started, .queued:
+            runDueTrains()
+            return true
+        case .redundant, .refused:
+            drops.count(.trainLimit)
+            return false
+        }
+    }
+
+    /// Strict sends offer every fragment at once and give up at the first refusal (chapter 03 B13.2).
+    private func sendAtOnce(_ plan: FragmentPlan, like transmission: Transmission) -> Bool {
+        for index in 0..<plan.count {
+            guard let fragment = plan.frame(at: index) else { return false }
+            var piece = transmission
+            piece.frame = fragment
+            guard transmit(piece) else { return false }
+            count(.fragmentsSent)
+        }
+        return true
+    }
+
+    private func transfer(of transmission: Transmission) -> Transfer? {
+        guard transmission.frame.type == .fileTransfer else { return nil }
+        let id = transmission.frame.withView { $0.withPayload { SHA256.hash($0) } }
+        let audience = transmission.hint == .broadcast ? nil : transmission.hint
+        return id.map { Transfer(id: $0, isExplicit: false, audience: audience) }
+    }
+
+    func runDueTrains() {
+        while let fragment = trains.takeDue(at: now.monotonic) {
+            if transmit(fragment) { count(.fragmentsSent) }
+            if fragment.frame.isBroadcast { tellFeatures(.publishable(fragment.frame)) }
+        }
+    }
+
+    // MARK: Spool
+
+    /// Only Noise packets are worth waiting for a link: the rest is repeated or re-requested by its own means.
+    private func spoolIfWorthwhile(_ transmission: Transmission) {
+        let type = transmission.frame.type
+        guard type == .noiseEncrypted || type == .noiseHandshake, !transmission.isStrict,
+            let recipient = transmission.hint, recipient != .broadcast
+        else {
+            // A relay with nowhere to go is an end of the mesh, not a loss.
+            if transmission.heardOn.isEmpty { drops.count(.noLink) }
+            return
+        }
+        let dropped = spool.add(transmission, for: recipient, since: transmission.since)
+        drops.count(.spoolFull, UInt64(dropped))
+    }
+
+    func flushSpool() {
+        let drained = spool.drain(at: now.monotonic)
+        drops.count(.spoolExpired, UInt64(drained.expired))
+        for entry in drained.entries { transmit(entry.transmission) }
+    }
+}

@@ -1,0 +1,106 @@
+import Basics
+import Crypto
+import Wire
+
+/// A peer known from a verified announce (chapter 03 B11.1).
+struct Peer {
+    let id: PeerID
+    var nickname: String
+    let noiseKey: NoisePublicKey
+    let signingKey: SigningPublicKey
+    var isConnected: Bool
+    var lastSeen: Instant
+    /// Nil when the last announce carried none.
+    var capabilities: Capabilities?
+    var bridgeCell: String?
+}
+
+/// Who is around. Entries are made by verified announces only, and at most `MeshLimits.peerCapacity` of them.
+struct PeerRegistry {
+    private var peers: [PeerID: Peer] = [:]
+    /// Peers flagged connected: the degree of chapter 03 B1.
+    private(set) var degree = 0
+
+    subscript(id: PeerID) -> Peer? { peers[id] }
+    var count: Int { peers.count }
+    var isEmpty: Bool { peers.isEmpty }
+    var all: [Peer] { peers.values.sorted { $0.id < $1.id } }
+    var connected: [PeerID] { peers.values.filter(\.isConnected).map(\.id).sorted() }
+
+    func isConnected(_ id: PeerID) -> Bool { peers[id]?.isConnected ?? false }
+
+    /// Connected; or heard of within a minute while somebody is connected.
+    func isReachable(_ id: PeerID, at now: Instant) -> Bool {
+        guard let peer = peers[id] else { return false }
+        return peer.isConnected || degree > 0 && now - peer.lastSeen <= MeshLimits.reachableFor
+    }
+
+    /// Adds or replaces an entry.
+    /// - Returns: the peer evicted to make room, the not-connected one heard of longest ago; nil when there was room.
+    ///   Refused (`accepted` false) when every peer is connected and none can go.
+    mutating func upsert(_ peer: Peer) -> (accepted: Bool, evicted: PeerID?) {
+        var evicted: PeerID?
+        if peers[peer.id] == nil, peers.count >= MeshLimits.peerCapacity {
+            let idle = peers.values.filter { !$0.isConnected }
+            guard let oldest = idle.min(by: { ($0.lastSeen, $0.id) < ($1.lastSeen, $1.id) }) else {
+                return (false, nil)
+            }
+            peers[oldest.id] = nil
+            evicted = oldest.id
+        }
+        let wasConnected = peers[peer.id]?.isConnected ?? false
+        degree += (peer.isConnected ? 1 : 0) - (wasConnected ? 1 : 0)
+        peers[peer.id] = peer
+        return (true, evicted)
+    }
+
+    /// The neighbour a packet came in from was just heard. Authors farther away are not refreshed.
+    mutating func touch(_ ingressPeer: PeerID, at now: Instant) { peers[ingressPeer]?.lastSeen = now }
+
+    /// - Returns: true when the flag changed.
+    @discardableResult
+    mutating func setConnected(_ isConnected: Bool, _ id: PeerID) -> Bool {
+        guard let peer = peers[id], peer.isConnected != isConnected else { return false }
+        peers[id]?.isConnected = isConnected
+        degree += isConnected ? 1 : -1
+        return true
+    }
+
+    @discardableResult
+    mutating func remove(_ id: PeerID) -> Peer? {
+        guard let peer = peers.removeValue(forKey: id) else { return nil }
+        if peer.isConnected { degree -= 1 }
+        return peer
+    }
+
+    /// The reconciliation of each tick: silent peers without a direct link lose the flag, and those not heard of for a
+    /// minute the entry.
+    mutating func reconcile(
+        at now: Instant, hasDirectLink: (PeerID) -> Bool
+    ) -> (disconnected: [PeerID], removed: [PeerID]) {
+        var disconnected: [PeerID] = []
+        var removed: [PeerID] = []
+        for peer in all {
+            let silence = now - peer.lastSeen
+            var isConnected = peer.isConnected
+            if isConnected, silence > MeshLimits.peerInactivity, !hasDirectLink(peer.id) {
+                setConnected(false, peer.id)
+                isConnected = false
+                disconnected.append(peer.id)
+            }
+            if !isConnected, silence > MeshLimits.reachableFor {
+                remove(peer.id)
+                removed.append(peer.id)
+            }
+        }
+        return (disconnected, removed)
+    }
+
+    func snapshot(_ id: PeerID, at now: Instant) -> PeerSnapshot? {
+        guard let peer = peers[id] else { return nil }
+        return PeerSnapshot(
+            id: id, nickname: peer.nickname, noiseKey: peer.noiseKey, signingKey: peer.signingKey,
+            isConnected: peer.isConnected, isReachable: isReachable(id, at: now), lastSeen: peer.lastSeen,
+            capabilities: peer.capabilities, bridgeCell: peer.bridgeCell)
+    }
+}

@@ -1,0 +1,47 @@
+import Basics
+import Wire
+
+/// The node's view of the mesh for source routing: topology and the health of routes (chapter 03 B9).
+struct SourceRoutes {
+    private(set) var topology = TopologyTracker()
+    private var health = RouteHealth()
+
+    mutating func claim(_ neighbours: [PeerID], by node: PeerID, at now: Instant) {
+        topology.claim(neighbours, by: node, at: now)
+    }
+
+    mutating func claimOwn(_ neighbours: [PeerID], by me: PeerID, at now: Instant) {
+        topology.claimOwn(neighbours, by: me, at: now)
+    }
+
+    /// Steps 7 and 8 of chapter 03 B2.
+    mutating func noteHeard(author: PeerID, ingressPeer: PeerID, version: UInt8, at now: Instant) {
+        health.confirm(author)
+        guard version > 1 else { return }
+        topology.noteVersion(version, of: author, at: now)
+        if ingressPeer != author { topology.noteVersion(version, of: ingressPeer, at: now) }
+    }
+
+    /// The hops to attach to a packet of ours, if it is to be routed at all.
+    mutating func route(
+        for packet: Packet, me: PeerID, isRecipientConnected: Bool, at now: Instant
+    ) -> [PeerID]? {
+        guard let recipient = packet.recipientID else { return nil }
+        let isAllowed = health.mayRoute(to: recipient, at: now)
+        return RouteOrigination.route(
+            sender: packet.senderID, recipient: recipient, ttl: packet.ttl, me: me,
+            isRecipientConnected: isRecipientConnected, isAttemptAllowed: { isAllowed },
+            path: { topology.route(from: me, to: recipient, at: now) })
+    }
+
+    mutating func noteRoutedSend(to recipient: PeerID, at now: Instant) {
+        health.noteRoutedSend(to: recipient, at: now)
+    }
+
+    mutating func prune(at now: Instant) {
+        topology.prune(at: now)
+        health.prune(at: now)
+    }
+
+    mutating func remove(_ node: PeerID) { topology.remove(node) }
+}

@@ -1,0 +1,135 @@
+import Basics
+import Wire
+
+/// A frame too long for its links, on its way as fragments.
+struct FragmentTrain {
+    let plan: FragmentPlan
+    /// How each fragment is sent; `frame` is replaced by the fragment.
+    let template: Transmission
+    let bytes: Int
+    var next = 0
+
+    /// Chapter 03 B13.2.
+    var spacing: Interval {
+        template.hint == nil ? MeshLimits.fragmentSpacing : MeshLimits.fragmentSpacingDirected
+    }
+}
+
+/// What makes a train a transfer, of which only two run at a time (chapter 03 B13.2).
+struct Transfer: Equatable {
+    /// The application's own ID, or the digest of a file packet's payload.
+    let id: [UInt8]
+    let isExplicit: Bool
+    /// Nil for everybody.
+    let audience: PeerID?
+
+    /// Whoever hears this one needs not the other.
+    func covers(_ other: Transfer) -> Bool { id == other.id && (audience == nil || audience == other.audience) }
+}
+
+/// Fragment trains under way, paced, with slots for transfers (chapter 03 B13.2).
+struct FragmentTrains {
+    enum Start: Equatable {
+        case started
+        /// Waits for a slot.
+        case queued
+        /// The same content is on its way to the same audience already.
+        case redundant
+        /// No room.
+        case refused
+    }
+
+    private struct Running {
+        var train: FragmentTrain
+        let transfer: Transfer?
+    }
+    private struct Waiting {
+        let train: FragmentTrain
+        let transfer: Transfer
+    }
+
+    private var running: [UInt64: Running] = [:]
+    private var waiting: [Waiting] = []
+    private var deadlines = DeadlineQueue<UInt64>()
+    private var nextID: UInt64 = 0
+    private var heldBytes = 0
+
+    var count: Int { running.count }
+    var waitingCount: Int { waiting.count }
+    var nextDeadline: Instant? { deadlines.nextDeadline }
+    private var activeTransfers: [Transfer] { running.values.compactMap(\.transfer) }
+
+    mutating func start(_ train: FragmentTrain, transfer: Transfer? = nil, at now: Instant) -> Start {
+        let known = activeTransfers + waiting.map(\.transfer)
+        if let transfer, !transfer.isExplicit, known.contains(where: { $0.covers(transfer) }) { return .redundant }
+        guard running.count + waiting.count < MeshLimits.fragmentTrains,
+            heldBytes + train.bytes <= MeshLimits.fragmentTrainBytes
+        else { return .refused }
+
+        if let transfer {
+            let isActive = activeTransfers.contains { $0.id == transfer.id }
+            if isActive || activeTransfers.count >= MeshLimits.activeTransfers {
+                guard !train.template.isStrict, waiting.count < MeshLimits.pendingTransfers else { return .refused }
+                waiting.insert(
+                    Waiting(train: train, transfer: transfer), at: isActive ? 0 : waiting.endIndex)
+                heldBytes += train.bytes
+                return .queued
+            }
+        }
+        heldBytes += train.bytes
+        run(train, transfer, at: now)
+        return .started
+    }
+
+    /// The next fragment that is due, ready to be sent.
+    mutating func takeDue(at now: Instant) -> Transmission? {
+        while let id = deadlines.takeDue(at: now) {
+            guard var entry = running[id] else { continue }
+            let fragment = entry.train.plan.frame(at: entry.train.next)
+            entry.train.next += 1
+            if fragment == nil || entry.train.next >= entry.train.plan.count {
+                finish(id, at: now)
+            } else {
+                running[id] = entry
+                deadlines.add(id, due: now + entry.train.spacing)
+            }
+            guard let fragment else { continue }
+            var transmission = entry.train.template
+            transmission.frame = fragment
+            return transmission
+        }
+        return nil
+    }
+
+    /// Stops a transfer, waiting or under way.
+    mutating func cancel(_ transferID: [UInt8], at now: Instant) {
+        for entry in waiting where entry.transfer.id == transferID { heldBytes -= entry.train.bytes }
+        waiting.removeAll { $0.transfer.id == transferID }
+        for (id, entry) in running where entry.transfer?.id == transferID { finish(id, at: now) }
+    }
+
+    mutating func removeAll() { self = FragmentTrains() }
+
+    private mutating func run(_ train: FragmentTrain, _ transfer: Transfer?, at now: Instant) {
+        running[nextID] = Running(train: train, transfer: transfer)
+        deadlines.add(nextID, due: now)
+        nextID &+= 1
+    }
+
+    private mutating func finish(_ id: UInt64, at now: Instant) {
+        guard let done = running.removeValue(forKey: id) else { return }
+        heldBytes -= done.train.bytes
+        guard done.transfer != nil else { return }
+        // In order; one whose ID is still active is passed over without spending the slot.
+        var index = 0
+        while activeTransfers.count < MeshLimits.activeTransfers, index < waiting.count {
+            let next = waiting[index]
+            if activeTransfers.contains(where: { $0.id == next.transfer.id }) {
+                index += 1
+            } else {
+                waiting.remove(at: index)
+                run(next.train, next.transfer, at: now)
+            }
+        }
+    }
+}

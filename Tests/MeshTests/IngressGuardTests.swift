@@ -1,0 +1,109 @@
+import Basics
+import TestSupport
+import Wire
+import XCTest
+
+@testable import Mesh
+
+final class IngressGuardTests: XCTestCase {
+    func testVectors() throws {
+        try Vectors("ingress.json").run { v in
+            switch v.kind {
+            case "context": try checkContext(v)
+            case "public_message": try checkPublicMessage(v)
+            case "rsr": try checkSyncAnswer(v)
+            case "stale":
+                let sent = WallTime(milliseconds: try v.uint64("timestamp"))
+                let now = WallTime(milliseconds: try v.uint64("nowMs"))
+                let limit = UInt64(try v.int("maxAgeSeconds")) * 1_000
+                XCTAssertEqual(sent.isOlder(thanMilliseconds: limit, at: now), try v.bool("stale"), v.name)
+            default: throw v.unknownKind
+            }
+        }
+    }
+
+    private func peer(_ v: VectorCase, _ key: String) throws -> PeerID {
+        try XCTUnwrap(PeerID(hex: v.string(key)))
+    }
+
+    private func checkContext(_ v: VectorCase) throws {
+        let attribution = IngressGuard.attribute(
+            sender: try peer(v, "sender"), type: MessageType(rawValue: UInt8(try v.int("type"))),
+            ttl: UInt8(try v.int("ttl")), isSyncResponse: try v.bool("isRSR"), me: try peer(v, "self"),
+            boundPeer: v.isNull("boundPeer") ? nil : try peer(v, "boundPeer"))
+        switch try v.string("result") {
+        case "accept":
+            XCTAssertEqual(attribution, .accepted(ingressPeer: try peer(v, "receivedFrom")), v.name)
+            // Rule 4 asks about the ingress peer; without the flag no request matters.
+            let validated = try v.bool("isRSR") ? peer(v, "receivedFrom") : peer(v, "sender")
+            XCTAssertEqual(try peer(v, "validationPeer"), validated, v.name)
+        case "selfLoopback": XCTAssertEqual(attribution, .selfLoopback, v.name)
+        case "directSenderMismatch": XCTAssertEqual(attribution, .senderMismatch, v.name)
+        default: XCTFail("unknown result in \(v.name)")
+        }
+    }
+
+    private func checkPublicMessage(_ v: VectorCase) throws {
+        let admission = PublicMessageFeature.admit(
+            sender: try peer(v, "sender"), recipient: v.isNull("recipientID") ? nil : try peer(v, "recipientID"),
+            ttl: UInt8(try v.int("ttl")), timestamp: WallTime(milliseconds: try v.uint64("timestamp")),
+            me: try peer(v, "self"), now: WallTime(milliseconds: try v.uint64("nowMs")))
+        let expected: [String: PublicMessageFeature.Admission] = [
+            "accept_and_store": .accepted, "accept": .directed, "selfEcho": .ownEcho, "stale": .stale,
+        ]
+        XCTAssertEqual(admission, expected[try v.string("result")], v.name)
+    }
+
+    private func checkSyncAnswer(_ v: VectorCase) throws {
+        let peer = PeerID(value: 7)
+        var log = SyncRequestLog()
+        if !v.isNull("askedAtSeconds") {
+            log.noteRequest(to: peer, at: .zero + .seconds(try v.double("askedAtSeconds")))
+        }
+        let isOpen = log.isOpen(for: peer, at: .zero + .seconds(try v.double("nowSeconds")))
+        // The vectors look at rule 4 alone, so an unflagged packet is no valid answer.
+        XCTAssertEqual(try v.bool("isRSR") && isOpen, try v.bool("accepted"), v.name)
+    }
+
+    private func isTimely(
+        skew: Int64, ttl: UInt8 = 7, flagged: Bool = false, asked: Bool = false
+    ) -> Bool {
+        let now: Int64 = 1_700_000_000_000
+        return IngressGuard.isTimely(
+            timestamp: WallTime(milliseconds: UInt64(now + skew)), ttl: ttl, isSyncResponse: flagged,
+            hasOpenRequest: asked, now: WallTime(milliseconds: UInt64(now)))
+    }
+
+    func testClockSkewOfTwoMinutesEitherWayIsTheLimit() {
+        for sign: Int64 in [-1, 1] {
+            XCTAssertTrue(isTimely(skew: sign * 120_000))
+            XCTAssertFalse(isTimely(skew: sign * 120_001))
+        }
+        XCTAssertFalse(
+            IngressGuard.isTimely(
+                timestamp: WallTime(milliseconds: .max), ttl: 7, isSyncResponse: false, hasOpenRequest: false,
+                now: WallTime(milliseconds: 0)))
+    }
+
+    func testSyncAnswerNeedsAnOpenRequestAndNoClock() {
+        XCTAssertTrue(isTimely(skew: -20_000_000, ttl: 0, flagged: true, asked: true))
+        XCTAssertFalse(isTimely(skew: 0, ttl: 0, flagged: true, asked: false))
+    }
+
+    func testUnflaggedAnswerOfAndroidIsRecognisedByItsTTL() {
+        XCTAssertTrue(isTimely(skew: -20_000_000, ttl: 0, asked: true))
+        XCTAssertFalse(isTimely(skew: -20_000_000, ttl: 1, asked: true))
+        XCTAssertFalse(isTimely(skew: -20_000_000, ttl: 0, asked: false))
+    }
+
+    func testSyncRequestLogIsBounded() {
+        var log = SyncRequestLog()
+        for value in 0..<5_000 { log.noteRequest(to: PeerID(value: UInt64(value)), at: .zero) }
+        let open = (0..<5_000).filter { log.isOpen(for: PeerID(value: UInt64($0)), at: .zero) }
+        XCTAssertEqual(open.count, MeshLimits.syncRequestCapacity)
+        // The window passed, so there is room again.
+        let later = Instant.zero + .seconds(31)
+        log.noteRequest(to: PeerID(value: 9_999), at: later)
+        XCTAssertTrue(log.isOpen(for: PeerID(value: 9_999), at: later))
+    }
+}
