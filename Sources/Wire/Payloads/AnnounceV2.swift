@@ -55,7 +55,7 @@ public struct AnnounceV2: Hashable, Sendable {
         self.init(epoch: epoch, tagBlock: tagBlock, capabilities: capabilities, bridgeGeohash: bridgeGeohash)
     }
 
-    /// `nil` when the tag block is not 64 bytes or the geohash exceeds 12.
+    /// An empty geohash is left out. `nil` when the tag block is not 64 bytes or the geohash exceeds 12.
     public func encoded() -> [UInt8]? {
         guard tagBlock.count == Self.tagBlockSize, (bridgeGeohash?.utf8.count ?? 0) <= Self.maximumGeohashSize
         else { return nil }
@@ -63,7 +63,9 @@ public struct AnnounceV2: Hashable, Sendable {
         writer.append(Field.epoch, bigEndian: epoch)
         writer.append(Field.tagBlock, tagBlock)
         if let capabilities { writer.append(Field.capabilities, capabilities.encoded) }
-        if let bridgeGeohash { writer.append(Field.bridgeGeohash, bridgeGeohash.utf8) }
+        if let bridgeGeohash, !bridgeGeohash.isEmpty {
+            writer.append(Field.bridgeGeohash, bridgeGeohash.utf8)
+        }
         return writer.encoded
     }
 }

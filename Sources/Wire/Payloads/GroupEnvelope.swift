@@ -114,11 +114,11 @@ public struct GroupMessage: Hashable, Sendable {
         var signature: [UInt8]?
         let isWellFormed = TLVFormat.tlv16.read(plaintext) { type, value in
             switch type {
-            case Field.messageID: messageID = value.text ?? messageID
+            case Field.messageID: messageID = value.text
             case Field.senderSigningKey: senderSigningKey = value.bytes(GroupSize.key) ?? senderSigningKey
-            case Field.senderNickname: senderNickname = value.text ?? senderNickname
+            case Field.senderNickname: senderNickname = value.text
             case Field.timestamp: timestamp = value.integer() ?? timestamp
-            case Field.content: content = value.text ?? content
+            case Field.content: content = value.text
             case Field.signature: signature = value.bytes(GroupSize.signature) ?? signature
             default: break
             }

@@ -105,10 +105,10 @@ public struct GroupState: Hashable, Sendable {
         let isWellFormed = TLVFormat.tlv16.read(body) { type, value in
             switch type {
             case Field.groupID: groupID = value.bytes(GroupSize.id) ?? groupID
-            case Field.name: name = value.text ?? name
+            case Field.name: name = value.text
             case Field.key: key = value.bytes(GroupSize.key) ?? key
             case Field.epoch: epoch = value.integer() ?? epoch
-            case Field.roster: members = GroupRoster.members(in: value) ?? members
+            case Field.roster: members = GroupRoster.members(in: value)
             case Field.creatorFingerprint:
                 creatorFingerprint = value.bytes(GroupSize.fingerprint) ?? creatorFingerprint
             case Field.signature: signature = value.bytes(GroupSize.signature) ?? signature
