@@ -20,8 +20,8 @@ public enum Base64URL {
         return String(decoding: ascii, as: UTF8.self)
     }
 
-    /// `=` at the end is dropped, the standard alphabet is understood too, left-over bits are not checked. `nil` for any
-    /// other character and for a length that no bytes encode to.
+    /// `=` at the end is dropped, the standard alphabet is understood too, left-over bits are not checked. `nil` for
+    /// any other character and for a length that no bytes encode to.
     public static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var digits = Array(text.utf8)[...]
         while digits.last == UInt8(ascii: "=") { digits.removeLast() }

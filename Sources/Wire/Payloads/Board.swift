@@ -107,8 +107,8 @@ public enum BoardPayload: Hashable, Sendable {
         }
     }
 
-    /// Whether a relay treats the packet as urgent: bit 0 of the first one-byte flags field that can be reached, without
-    /// judging the rest.
+    /// Whether a relay treats the packet as urgent: bit 0 of the first one-byte flags field that can be reached,
+    /// without judging the rest.
     public static func isUrgent(peeking payload: UnsafeRawBufferPointer) -> Bool {
         var isUrgent = false
         _ = TLVFormat.lenientTLV16.read(payload) { type, value in

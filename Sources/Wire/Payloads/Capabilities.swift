@@ -1,5 +1,5 @@
-/// What a peer says it can do: a 64-bit set, unknown bits kept (chapter 01 §12). The copy in an announce is a hint; only
-/// the one in `AuthenticatedPeerState` is proven.
+/// What a peer says it can do: a 64-bit set, unknown bits kept (chapter 01 §12). The copy in an announce is a hint;
+/// only the one in `AuthenticatedPeerState` is proven.
 public struct Capabilities: OptionSet, Hashable, Sendable {
     public let rawValue: UInt64
 

@@ -1,6 +1,6 @@
 import Basics
 
-/// The iOS reader of hex text (chapter 01 §1.2): for peer IDs and fragment ID lists. Everything else is read with `Hex`.
+/// The iOS reader of hex text (chapter 01 §1.2), for peer IDs and fragment ID lists. All else is read with `Hex`.
 public enum TolerantHex {
     /// White space at the ends and one leading `0x` are dropped; then come pairs of two hex digits, or of `+` and one
     /// digit. `nil` for anything else; no bytes for empty text.

@@ -100,7 +100,7 @@ public enum VouchBatch {
     /// Attestations; more are not read.
     public static let maximumCount = 16
 
-    /// The well-formed attestations in order. Ill-formed ones are skipped, and one that runs past the end ends the batch.
+    /// The well-formed attestations in order. Ill-formed ones are skipped; one that runs past the end ends the batch.
     public static func attestations(in body: [UInt8]) -> [VouchAttestation] {
         body.withUnsafeBytes {
             var reader = ByteReader($0)
