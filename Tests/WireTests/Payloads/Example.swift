@@ -1,4 +1,5 @@
 import Basics
+import TestSupport
 import Wire
 import XCTest
 
@@ -21,9 +22,23 @@ enum Example {
     }
 }
 
-/// Bytes of hex text in a test.
+extension VectorCase {
+    func wallTime(_ key: String) throws -> WallTime { WallTime(milliseconds: try uint64(key)) }
+    func optionalUInt32(_ key: String) throws -> UInt32? {
+        try optionalInt(key).map { try XCTUnwrap(UInt32(exactly: $0)) }
+    }
+    func uint32(_ key: String) throws -> UInt32 { try XCTUnwrap(optionalUInt32(key)) }
+}
+
+/// Whether `text` is exactly these scalars; string equality would not tell normalisation forms apart.
+func haveSameScalars(_ a: String?, _ b: String?) -> Bool {
+    guard let a, let b else { return a == nil && b == nil }
+    return a.unicodeScalars.elementsEqual(b.unicodeScalars)
+}
+
+/// Bytes of hex text, white space ignored.
 func hex(_ text: String, file: StaticString = #filePath, line: UInt = #line) -> [UInt8] {
-    guard let bytes = Hex.decode(text) else {
+    guard let bytes = Hex.decode(text.filter { !$0.isWhitespace }) else {
         XCTFail("no hex text: \(text)", file: file, line: line)
         return []
     }

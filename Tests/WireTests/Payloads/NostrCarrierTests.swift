@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class NostrCarrierTests: XCTestCase {
-    /// `eventParses` and `eventValid` speak of the event inside: NostrTests' event tests run this file for them.
+    /// `eventParses` and `eventValid` speak of the event inside: GatewayTests.CarriedEventTests checks them.
     func testVectors() throws {
         try Vectors("nostr_carrier.json").run { vector in
             switch vector.kind {
