@@ -1,4 +1,5 @@
 import Basics
+import Nostr
 
 /// Which geohash channels the gateway listens to at the relays: the configured ones, and for an hour each those that
 /// deposits show to be in use on this island (chapter 06 §3.5).
@@ -9,10 +10,10 @@ struct ChannelFollower {
 
     init(configured: [String]) {
         var unique: [String] = []
-        for geohash in configured.prefix(GatewayLimits.configuredChannels) where !unique.contains(geohash) {
+        for geohash in configured where Geohash.isCanonical(geohash) && !unique.contains(geohash) {
             unique.append(geohash)
         }
-        self.configured = unique
+        self.configured = Array(unique.prefix(GatewayLimits.configuredChannels))
     }
 
     var followed: [String] { configured + demanded.map(\.geohash) }

@@ -85,6 +85,7 @@ struct ChannelGateway {
     mutating func flush(_ surroundings: inout GatewaySurroundings, at now: Now) {
         let flushed = uplink.flush(ids: &ids, at: now)
         deposits.count(.expired, UInt64(flushed.expired))
+        deposits.count(.repeated, UInt64(flushed.repeated))
         deposits.count(.published, UInt64(flushed.publish.count))
         for deposit in flushed.publish {
             surroundings.effects.add(.publish(deposit.event, geohash: deposit.geohash))

@@ -18,6 +18,8 @@ struct FlushedDeposits {
     var publish: [(event: VerifiedEvent, geohash: String)] = []
     /// Not published: relays refuse ephemeral events past 60 s.
     var expired = 0
+    /// Not published: heard on the mesh while they waited.
+    var repeated = 0
 }
 
 /// The part that geohash and bridge deposits have in common, after the cheap structure checks: dedup, then token, then
@@ -64,7 +66,11 @@ struct DepositDesk {
     /// Takes the whole queue now that a relay is connected.
     mutating func flush(ids: inout CarriedIDs, at now: Now) -> FlushedDeposits {
         var flushed = FlushedDeposits()
-        for deposit in queue where !ids.published.contains(deposit.event.id) {
+        for deposit in queue {
+            guard !ids.published.contains(deposit.event.id), !ids.meshSeen.contains(deposit.event.id) else {
+                flushed.repeated += 1
+                continue
+            }
             guard Freshness.age(deposit.event.event.createdAt, at: now.wall) <= GatewayLimits.ephemeralAge else {
                 flushed.expired += 1
                 continue

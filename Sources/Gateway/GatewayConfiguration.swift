@@ -36,7 +36,7 @@ public struct GatewayConfiguration: Sendable {
     ) {
         self.jobs = jobs
         self.echoesUplinks = echoesUplinks
-        self.channels = channels.filter(Geohash.isCanonical)
+        self.channels = channels
         self.cell = cell
         self.extraCells = extraCells
         self.publishesPresence = publishesPresence

@@ -8,8 +8,10 @@ public enum GatewayLimits {
     public static let carrierJSON = 16_384
     /// Largest difference between an event's `created_at` and now, in seconds (chapter 06 §3.2, §3.4, §4.8).
     public static let eventSkew: UInt64 = 900
-    /// Longest bridged or displayed text, in UTF-8 bytes (chapter 06 §4.8).
+    /// Longest bridged text, in UTF-8 bytes (chapter 06 §4.8).
     public static let contentBytes = 16_000
+    /// Longest location-channel text shown, in characters (chapter 05 §8.2).
+    public static let channelCharacters = 16_000
 
     // MARK: Loop prevention
 

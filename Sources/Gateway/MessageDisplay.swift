@@ -1,5 +1,6 @@
 import Basics
 import Nostr
+import Wire
 
 /// Decides what reaches the operator's eyes (chapter 05 §8.2, §8.3): each event once, within the limits, cut to bounds.
 struct MessageDisplay {
@@ -11,8 +12,10 @@ struct MessageDisplay {
 
     /// A location-channel message, or nil when it is not to be shown.
     mutating func channelMessage(_ event: VerifiedEvent, geohash: String, at now: Now) -> GatewayMessage? {
-        guard let message = try? RendezvousMessage(event.event) else { return nil }
-        return show(event, .channel(geohash: geohash), message.text, nickname: message.nickname, hint: nil, at: now)
+        let text = TextTrimming.trim(event.event.content)
+        guard !text.isEmpty, text.count <= GatewayLimits.channelCharacters else { return nil }
+        let nickname = Nickname.shown(event.event.firstValue(ofTag: "n"))
+        return show(event, .channel(geohash: geohash), text, nickname: nickname, hint: nil, at: now)
     }
 
     mutating func bridgedMessage(
