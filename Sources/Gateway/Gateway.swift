@@ -129,7 +129,7 @@ public final class Gateway {
     ) -> SpeechOutcome {
         guard isClockTrusted else { return .clockUntrusted }
         let event = speaker?.compose(
-            text, geohash: geohash, nickname: nickname, isTeleported: isTeleported, at: now.wall,
+            text, geohash: geohash, nickname: nickname, isTeleported: isTeleported, at: now,
             using: &surroundings.random)
         guard let event else { return .invalid }
         channels.composed(event, in: geohash, &surroundings, at: now)

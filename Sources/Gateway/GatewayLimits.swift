@@ -101,6 +101,8 @@ public enum GatewayLimits {
     public static let displayBucketIdle = Interval.seconds(600)
     /// Leading zero bits of proven work that spare a sender its bucket (chapter 05 §8.3).
     public static let sparingWork = 8
-    /// Nickname characters shown or emitted (chapter 05 §2).
+    /// Slices of mining at the full target; an 8-bit target takes one on average (chapter 05 §11.1).
+    public static let miningSlices = 16
+    /// Nickname characters shown (chapter 05 §2).
     public static let nicknameCharacters = 50
 }

@@ -25,8 +25,3 @@ public struct GatewayMessage: Hashable, Sendable {
     /// `nick#abcd`.
     public var displayName: String { DisplayName.of(nickname: nickname, pubkey: pubkey) }
 }
-
-/// How a Nostr author is shown: nickname or `anon`, then `#` and the last 4 hex digits of the key (chapter 05 §3.5).
-public enum DisplayName {
-    public static func of(nickname: String?, pubkey: String) -> String { "\(nickname ?? "anon")#\(pubkey.suffix(4))" }
-}

@@ -14,7 +14,7 @@ struct MessageDisplay {
     mutating func channelMessage(_ event: VerifiedEvent, geohash: String, at now: Now) -> GatewayMessage? {
         let text = TextTrimming.trim(event.event.content)
         guard !text.isEmpty, text.count <= GatewayLimits.channelCharacters else { return nil }
-        let nickname = Nickname.shown(event.event.firstValue(ofTag: "n"))
+        let nickname = DisplayName.nickname(of: event.event)
         return show(event, .channel(geohash: geohash), text, nickname: nickname, hint: nil, at: now)
     }
 
@@ -30,8 +30,8 @@ struct MessageDisplay {
         at now: Now
     ) -> GatewayMessage? {
         guard shown.insert(event.id) else { return nil }
-        let work = 0
-        guard limits.admit(sender: event.author.hex, text: text, provenWork: work, at: now.monotonic) else {
+        guard limits.admit(sender: event.author.hex, text: text, provenWork: event.proofOfWork, at: now.monotonic)
+        else {
             return nil
         }
         return GatewayMessage(

@@ -18,13 +18,10 @@ struct PhoneBridge {
     ) -> VerifiedEvent? {
         let content = TextTrimming.trim(text)
         guard !content.isEmpty, content.utf8.count <= GatewayLimits.contentBytes else { return nil }
-        var tags = [["r", cell.geohash]]
-        if let nickname = Nickname.shown(nickname) { tags.append(["n", nickname]) }
-        let stableID = StableMessageID.make(sender: sender, timestamp: radioTime, content: content)
-        tags.append(["m", stableID, sender.hex, String(radioTime.milliseconds)])
+        let template = EventTemplate.bridgeMessage(
+            cell: cell.geohash, nickname: nickname ?? "", text: content, origin: (sender, radioTime))
         return VerifiedEvent.signed(
-            kind: EventKind.channelMessage, tags: tags, content: content, createdAt: wall.unixSeconds,
-            key: seed.bridge(cell: cell.geohash), using: &random)
+            template, createdAt: wall.unixSeconds, key: seed.bridge(cell: cell.geohash), using: &random)
     }
 
     /// Somebody is here: no nickname, no content.
@@ -32,7 +29,6 @@ struct PhoneBridge {
         cell: String, at wall: WallTime, using random: inout some RandomNumberGenerator
     ) -> VerifiedEvent? {
         VerifiedEvent.signed(
-            kind: EventKind.presence, tags: [["r", cell]], content: "", createdAt: wall.unixSeconds,
-            key: seed.bridge(cell: cell), using: &random)
+            .bridgePresence(cell: cell), createdAt: wall.unixSeconds, key: seed.bridge(cell: cell), using: &random)
     }
 }

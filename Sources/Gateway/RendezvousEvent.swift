@@ -53,7 +53,7 @@ struct RendezvousMessage {
         guard event.content.utf8.count <= GatewayLimits.contentBytes else { throw .tooLong }
         text = TextTrimming.trim(event.content)
         guard !text.isEmpty else { throw .blank }
-        nickname = Nickname.shown(event.firstValue(ofTag: "n"))
+        nickname = DisplayName.nickname(of: event)
         radioHint = RendezvousMessage.radioHint(of: event)
     }
 
@@ -62,17 +62,5 @@ struct RendezvousMessage {
         guard let tag, let sender = PeerID(hex: tag[2]), let milliseconds = UInt64(tag[3]) else { return nil }
         return StableMessageID.make(
             sender: sender, timestamp: WallTime(milliseconds: milliseconds), content: event.content)
-    }
-}
-
-/// Nicknames inside events: up to 1024 bytes of anything (chapter 05 §2).
-enum Nickname {
-    /// Trimmed, without control characters, at most 50 characters; nil when nothing is left.
-    static func shown(_ nickname: String?) -> String? {
-        guard let nickname else { return nil }
-        var scalars = String.UnicodeScalarView()
-        scalars.append(contentsOf: nickname.unicodeScalars.filter { $0.properties.generalCategory != .control })
-        let shown = TextTrimming.trim(String(scalars)).prefix(GatewayLimits.nicknameCharacters)
-        return shown.isEmpty ? nil : String(shown)
     }
 }

@@ -65,7 +65,8 @@ final class DownlinkTests: XCTestCase {
         for index in 0..<100 {
             rig.relay(author.channelMessage("old \(index)", at: Clock.start - 901))
             rig.relay(author.channelMessage("elsewhere \(index)", in: "u4prv"))
-            rig.relay(author.event(kind: EventKind.presence, tags: [["g", "u4pru"]], "", at: Clock.start - Int64(index)))
+            rig.relay(
+                author.event(kind: EventKind.presence, tags: [["g", "u4pru"]], "", at: Clock.start - Int64(index)))
         }
         XCTAssertEqual(rig.status.channels.pendingDownlinks.used, 0)
         for index in 0..<30 { rig.relay(author.channelMessage("\(index)")) }

@@ -1,0 +1,246 @@
+import Basics
+import Crypto
+import Nostr
+import Wire
+import XCTest
+
+@testable import Gateway
+
+/// Chapter 06 §4.8, §4.11, §4.12.
+final class BridgeTests: XCTestCase {
+    private let radioTime = WallTime(milliseconds: UInt64(Clock.start) * 1_000 + 123)
+
+    // MARK: Relay ingress
+
+    func testRemoteMessageIsShownCountedAndDownlinked() throws {
+        let rig = Rig()
+        let event = try Author(1).bridgeMessage("hello")
+        rig.relayBridge(event)
+        XCTAssertEqual(rig.shown.map(\.text), ["hello"])
+        XCTAssertEqual(rig.shown.map(\.origin), [.bridge(cell: "u4pruy")])
+        XCTAssertEqual(rig.status.participants.map(\.nickname), ["zed"])
+        rig.run(.seconds(2))
+        XCTAssertEqual(rig.broadcasts, [event.carrier(.fromBridge, "u4pruy")])
+    }
+
+    func testOwnEventIsIgnoredEvenAfterARestart() throws {
+        let key = try XCTUnwrap(Rig.seed).bridge(cell: "u4pruy")
+        var random = SeededRandom(seed: 1)
+        let event = try XCTUnwrap(
+            VerifiedEvent.signed(
+                kind: 20_000, tags: [["r", "u4pruy"]], content: "mine", createdAt: Clock.start, key: key,
+                using: &random))
+        let rig = Rig()
+        rig.relayBridge(event)
+        rig.receive(event.carrier(.fromBridge, "u4pruy"))
+        rig.run(.seconds(10))
+        XCTAssertTrue(rig.shown.isEmpty && rig.broadcasts.isEmpty && rig.status.participants.isEmpty)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.ownEvent], 1)
+        XCTAssertEqual(rig.counters.bridgeBroadcasts[.repeated], 1)
+    }
+
+    func testOnlyTheFirstCellTagDecidesTheCell() throws {
+        let author = try Author(1)
+        let rig = Rig()
+        rig.relayBridge(author.event(tags: [["r", "zzzzzz"], ["r", "u4pruy"]], "outside"))
+        rig.relayBridge(author.event(tags: [["r"], ["r", "u4pruy"]], "no value"))
+        rig.relayBridge(author.event(tags: [["r", "u4prvn"], ["r", "zzzzzz"]], "neighbour"))
+        XCTAssertEqual(rig.shown.map(\.origin), [.bridge(cell: "u4prvn")])
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.outsideRing], 2)
+    }
+
+    func testPresenceCountsAndIsNeverDownlinked() throws {
+        let rig = Rig()
+        rig.relayBridge(try Author(1).presence())
+        rig.run(.seconds(60))
+        XCTAssertEqual(rig.status.participants.map(\.displayName).count, 1)
+        XCTAssertTrue(rig.broadcasts.isEmpty && rig.shown.isEmpty)
+    }
+
+    func testRepeatedEventIsTakenOnce() throws {
+        let rig = Rig()
+        let event = try Author(1).bridgeMessage()
+        for _ in 0..<5 { rig.relayBridge(event) }
+        rig.receive(event.carrier(.fromBridge, "u4pruy"))
+        XCTAssertEqual(rig.shown.count, 1)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.repeated], 4)
+    }
+
+    // MARK: Radio copies
+
+    func testBridgedCopyOfAHeardRadioMessageIsNeitherShownNorSentNorCounted() throws {
+        let rig = Rig()
+        let event = try Author(1).bridgeMessage("hi", radio: (.alice, radioTime))
+        rig.radioSeen(StableMessageID.make(sender: .alice, timestamp: radioTime, content: " hi\u{200b}"))
+        rig.relayBridge(event)
+        rig.receive(event.carrier(.fromBridge, "u4pruy"))
+        rig.run(.seconds(10))
+        XCTAssertTrue(rig.shown.isEmpty && rig.broadcasts.isEmpty && rig.status.participants.isEmpty)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.radioCopy], 1)
+    }
+
+    func testLaterRadioCopyReplacesTheShownOneAndCancelsTheDownlink() throws {
+        let rig = Rig()
+        let event = try Author(1).bridgeMessage("hi", radio: (.alice, radioTime))
+        rig.relayBridge(event)
+        XCTAssertEqual(rig.shown.map(\.id), [event.id])
+        rig.radioSeen(StableMessageID.make(sender: .alice, timestamp: radioTime, content: "hi"))
+        XCTAssertEqual(rig.retracted, [event.id])
+        rig.run(.seconds(10))
+        XCTAssertTrue(rig.broadcasts.isEmpty)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.radioCopy], 1)
+    }
+
+    /// The coordinates are public: a stranger's event that claims them hides nothing but itself.
+    func testCopiedCoordinatesSuppressNobodyElse() throws {
+        let rig = Rig()
+        let claimed = try Author(1).bridgeMessage("hi", radio: (.alice, radioTime))
+        let genuine = try Author(2).bridgeMessage("hi", radio: (.alice, radioTime))
+        rig.relayBridge(claimed)
+        rig.relayBridge(genuine)
+        XCTAssertEqual(rig.shown.map(\.id), [claimed.id, genuine.id])
+        rig.run(.seconds(2))
+        XCTAssertEqual(rig.broadcasts.count, 2)
+        rig.radioSeen(StableMessageID.make(sender: .alice, timestamp: radioTime, content: "hi"))
+        XCTAssertEqual(Set(rig.retracted), [claimed.id, genuine.id])
+    }
+
+    func testClaimedStableIDIsNeverTrusted() throws {
+        let rig = Rig()
+        let victim = StableMessageID.make(sender: .bob, timestamp: radioTime, content: "victim")
+        rig.radioSeen(victim)
+        let event = try Author(1).event(
+            tags: [["r", "u4pruy"], ["m", victim, PeerID.alice.hex, "5"]], "another text")
+        rig.relayBridge(event)
+        XCTAssertEqual(rig.shown.count, 1)
+        XCTAssertEqual(
+            rig.shown.first?.radioHint,
+            StableMessageID.make(sender: .alice, timestamp: WallTime(milliseconds: 5), content: "another text"))
+    }
+
+    func testHintTolerates() throws {
+        let author = try Author(1)
+        let expected = StableMessageID.make(sender: .alice, timestamp: WallTime(milliseconds: 7), content: "x")
+        let cases: [([String], String?)] = [
+            (["m", "", PeerID.alice.hex.uppercased(), "+007"], expected),
+            (["m", "a", PeerID.alice.hex, "7", "more"], expected),
+            (["m", "a", PeerID.alice.hex, " 7"], nil), (["m", "a", PeerID.alice.hex, "18446744073709551616"], nil),
+            (["m", "a", "0x" + PeerID.alice.hex.dropFirst(2), "7"], nil), (["m", "2-element legacy"], nil),
+        ]
+        for (tag, hint) in cases {
+            let event = author.event(tags: [["r", "u4pruy"], tag], "x")
+            XCTAssertEqual(try RendezvousMessage(event.event).radioHint, hint, "\(tag)")
+        }
+    }
+
+    func testRadioMessagesAreRememberedTwentyMinutes() {
+        var memory = RadioMemory()
+        let start = Instant(nanoseconds: 0)
+        memory.insert("first", at: start)
+        memory.insert("other", at: start + .minutes(20))
+        XCTAssertTrue(memory.contains("first"))
+        memory.insert("third", at: start + .minutes(20) + .milliseconds(1))
+        XCTAssertFalse(memory.contains("first"))
+        XCTAssertTrue(memory.contains("other"))
+        XCTAssertEqual(memory.forgottenEarly, 0)
+    }
+
+    func testRadioMemoryHoldsFourThousandAndCountsWhatItForgetsEarly() {
+        var memory = RadioMemory()
+        let now = Instant(nanoseconds: 0)
+        for index in 0..<(3 * GatewayLimits.radioMemory) { memory.insert("\(index)", at: now) }
+        XCTAssertEqual(memory.count, 4_096)
+        XCTAssertEqual(memory.forgottenEarly, 8_192)
+        XCTAssertTrue(memory.contains("\(3 * GatewayLimits.radioMemory - 1)"))
+        XCTAssertTrue(memory.contains("8192"))
+        XCTAssertFalse(memory.contains("8191"))
+    }
+
+    // MARK: Mesh side
+
+    func testBroadcastOfAnyCellIsShown() throws {
+        let rig = Rig()
+        rig.receive(try Author(1).bridgeMessage(in: "zzzzzz").carrier(.fromBridge, "zzzzzz"))
+        XCTAssertEqual(rig.shown.map(\.origin), [.bridge(cell: "zzzzzz")])
+        XCTAssertEqual(rig.status.participants.count, 1)
+    }
+
+    func testPendingCopyStandsDownEvenWhenTheBroadcastIsKnownOrOverLimit() throws {
+        let rig = Rig()
+        let event = try Author(1).bridgeMessage()
+        rig.relayBridge(event)
+        rig.receive(event.carrier(.fromBridge, "u4pruy"))
+        rig.run(.seconds(10))
+        XCTAssertTrue(rig.broadcasts.isEmpty)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.heardMeanwhile], 1)
+    }
+
+    // MARK: Limits
+
+    func testInboundLimitsPerKeyAndInTotal() throws {
+        var limits = InboundLimits()
+        let keys = (0..<1_000).map {
+            NostrPublicKey([UInt8](repeating: 0, count: 30) + [UInt8($0 / 256), UInt8($0 % 256)])
+        }
+        let now = Instant(nanoseconds: 0)
+        let one = try XCTUnwrap(keys[0])
+        XCTAssertEqual((0..<200).filter { _ in limits.admit(one, at: now) }.count, 120)
+        XCTAssertEqual(keys[1...].compactMap { $0 }.filter { limits.admit($0, at: now) }.count, 480)
+        XCTAssertLessThanOrEqual(limits.keys, GatewayLimits.inboundEvents)
+        let later = now + .milliseconds(60_001)
+        XCTAssertEqual(keys.compactMap { $0 }.filter { limits.admit($0, at: later) }.count, 600)
+        XCTAssertLessThanOrEqual(limits.keys, GatewayLimits.inboundEvents + GatewayLimits.trackedKeys)
+    }
+
+    func testEventRefusedByLimitsStaysReceived() throws {
+        let author = try Author(1)
+        let rig = Rig()
+        let events = (0..<121).map { author.event(kind: 20_001, tags: [["r", "u4pruy"], ["x", "\($0)"]], "") }
+        for event in events { rig.relayBridge(event) }
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.keyOrTotalLimit], 1)
+        rig.relayBridge(events[120])
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.repeated], 1)
+    }
+
+    func testVerificationsAreBoundedAndRefillTwelveASecond() throws {
+        let forged = try Author(1).bridgeMessage().forged
+        let rig = Rig()
+        for _ in 0..<721 { rig.receive(NostrCarrier(.fromBridge, "u4pruy", forged)) }
+        XCTAssertEqual(rig.counters.bridgeBroadcasts[.forged], 720)
+        XCTAssertEqual(rig.counters.bridgeBroadcasts[.verificationLimit], 1)
+        rig.now = rig.now.advanced(by: .seconds(1))
+        for _ in 0..<13 { rig.receive(NostrCarrier(.fromBridge, "u4pruy", forged)) }
+        XCTAssertEqual(rig.counters.bridgeBroadcasts[.forged], 732)
+        XCTAssertTrue(rig.status.participants.isEmpty)
+    }
+
+    func testParticipantsAreBoundedFreshAndKeepTheirNickname() throws {
+        var participants = Participants()
+        let start = Instant(nanoseconds: 0)
+        func key(_ number: Int) throws -> NostrPublicKey {
+            try XCTUnwrap(NostrPublicKey([UInt8](repeating: 1, count: 31) + [UInt8(number)]))
+        }
+        for number in 0..<200 {
+            participants.record(try key(number), nickname: "n\(number)", at: start + .seconds(number))
+        }
+        let now = start + .seconds(200)
+        XCTAssertEqual(participants.count(at: now), 128)
+        XCTAssertEqual(participants.list(at: now).first?.nickname, "n199")
+        participants.record(try key(199), nickname: nil, at: now)
+        XCTAssertEqual(participants.list(at: now).first?.nickname, "n199")
+        XCTAssertEqual(participants.count(at: start + .seconds(800)), 1)
+        participants.prune(at: start + .seconds(801))
+        XCTAssertEqual(participants.count(at: start + .seconds(200)), 0)
+    }
+
+    func testRowsToReplaceAreBounded() {
+        var rows = ReplaceableRows()
+        for index in 0..<2_000 {
+            rows.add(EventID(hashing: [UInt8(index % 256), UInt8(index / 256)]), hint: "\(index)")
+        }
+        XCTAssertEqual(rows.count, 1_337)
+        XCTAssertTrue(rows.take(hint: "0").isEmpty)
+        XCTAssertEqual(rows.take(hint: "1999").count, 1)
+        XCTAssertEqual(rows.count, 1_336)
+    }
+}
