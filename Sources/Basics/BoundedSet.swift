@@ -14,6 +14,8 @@ public struct BoundedSet<Element: Hashable> {
     }
 
     public var count: Int { members.count }
+    /// Oldest first.
+    public var elements: [Element] { Array(ring[oldest...] + ring[..<oldest]) }
     public func contains(_ element: Element) -> Bool { members.contains(element) }
 
     /// - Returns: true when `element` was not yet a member.

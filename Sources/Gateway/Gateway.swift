@@ -160,6 +160,18 @@ public final class Gateway {
         return .published
     }
 
+    // MARK: Across restarts
+
+    /// What was published lately, oldest first. Without it a deposit may come back from the relays after a restart and
+    /// go on the air once (chapter 06 §20.7).
+    public var published: [EventID] { channels.published + bridge.published }
+
+    /// Takes back what an earlier run published.
+    public func remember(published: [EventID]) {
+        channels.remember(published: published)
+        bridge.remember(published: published)
+    }
+
     // MARK: Status
 
     public var counters: GatewayCounters {

@@ -118,6 +118,7 @@ final class BoundedSetTests: XCTestCase {
         for element in 0..<10_000 { set.insert(element) }
         XCTAssertEqual(set.count, 100)
         XCTAssertTrue((9_900..<10_000).allSatisfy(set.contains))
+        XCTAssertEqual(set.elements, Array(9_900..<10_000), "oldest first")
         set.removeAll()
         XCTAssertEqual(set.count, 0)
         XCTAssertTrue(set.insert(1))

@@ -121,6 +121,22 @@ final class LoopRuleTests: XCTestCase {
         XCTAssertTrue(rig.broadcasts.isEmpty && rig.shown.isEmpty)
     }
 
+    func testDepositOfAnEarlierRunIsNotDownlinked() throws {
+        let before = Rig()
+        let channel = try Author(1).channelMessage()
+        let bridge = try Author(1).bridgeMessage()
+        before.deposit(channel)
+        before.bridgeDeposit(bridge)
+        let rig = Rig(start: false)
+        rig.gateway.remember(published: before.gateway.published)
+        rig.gateway.setClockTrusted(true, at: rig.now)
+        rig.gateway.start(at: rig.now)
+        rig.relay(channel)
+        rig.relayBridge(bridge)
+        rig.run(.seconds(10))
+        XCTAssertTrue(rig.broadcasts.isEmpty && rig.shown.isEmpty)
+    }
+
     // MARK: Rule 3: only fresh words go up
 
     func testNothingThatCameDownGoesUp() throws {

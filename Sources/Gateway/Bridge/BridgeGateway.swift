@@ -104,6 +104,9 @@ struct BridgeGateway {
         surroundings.display.markShown(event.id)
     }
 
+    var published: [EventID] { ids.published.elements }
+    mutating func remember(published: [EventID]) { for id in published { ids.published.insert(id) } }
+
     // MARK: Down
 
     /// An event of a rendezvous subscription (chapter 06 §4.8).

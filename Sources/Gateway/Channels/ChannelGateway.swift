@@ -2,8 +2,8 @@ import Basics
 import Nostr
 import Wire
 
-/// Geohash channels between mesh and relays: what is followed, deposits up, events down, and the loop rules that tie the
-/// two together (chapter 06 §3).
+/// Geohash channels between mesh and relays: what is followed, deposits up, events down, and the loop rules that tie
+/// the two together (chapter 06 §3).
 struct ChannelGateway {
     let jobs: GatewayConfiguration.Jobs
     let echoes: Bool
@@ -101,9 +101,8 @@ struct ChannelGateway {
         if isCarrying, jobs.contains(.downlink) { echo(event, in: geohash, &surroundings, at: now) }
     }
 
-    func mayUplink(_ event: VerifiedEvent) -> Bool {
-        !ids.meshSeen.contains(event.id) && !ids.published.contains(event.id)
-    }
+    var published: [EventID] { ids.published.elements }
+    mutating func remember(published: [EventID]) { for id in published { ids.published.insert(id) } }
 
     // MARK: Down
 
