@@ -43,6 +43,14 @@ public struct TokenBucket: Sendable {
         tokens = capacity
     }
 
+    /// When `cost` tokens will be there if nobody takes any before; for arming a timer.
+    public func available(_ cost: Double = 1, at now: Instant) -> Instant {
+        let missing = cost - tokens
+        guard missing > 0, let refilled else { return now }
+        // A microsecond more than computed, so that rounding does not make the timer early and fire again.
+        return max(now, refilled + .seconds(missing / perSecond) + .microseconds(1))
+    }
+
     /// Takes `cost` tokens, or none and refuses.
     public mutating func take(_ cost: Double = 1, at now: Instant) -> Bool {
         if let last = refilled, now > last {

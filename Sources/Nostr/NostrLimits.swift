@@ -7,8 +7,82 @@ public enum NostrLimits {
     public static let tagsPerEvent = 64
     public static let valuesPerTag = 16
     public static let bytesPerTagValue = 1_024
-    /// A whole WebSocket text message, hence also any event.
+    /// A whole WebSocket text message, hence also any event. A longer one is dropped and the socket kept.
     public static let messageBytes = 262_144
     /// An event's JSON carried over the mesh.
     public static let carriedEventBytes = 16_384
+
+    // MARK: Connections (chapter 05 §6.1–6.3)
+
+    /// Relays known at once: the default set of 12 and ten geo relays for each of a handful of places.
+    static let relays = 64
+    static let firstRedial = Interval.seconds(1)
+    static let slowestRedial = Interval.seconds(300)
+    /// Each delay is spread by this part of itself, either way.
+    static let redialJitter = 0.2
+    /// Failed attempts after which a relay counts as failed.
+    static let attempts = 10
+    /// How long a failed relay is left alone.
+    static let failureDecay = Interval.seconds(600)
+    static let reconcileInterval = Interval.seconds(60)
+    /// SOCKS, TLS and upgrade together may take this long; the sum of their own limits (chapter 05 §15.2).
+    static let dialTimeout = Interval.seconds(180)
+    /// A connection that ends sooner without a single useful answer counts as one more failed attempt.
+    static let provingTime = Interval.seconds(30)
+    /// Silence after which a ping is sent, and how long its answer may take.
+    static let keepAlive = Interval.seconds(45)
+    static let pongTimeout = Interval.seconds(30)
+    /// Redials while the proxy itself is down, doubling (chapter 05 §15.2).
+    static let firstRouteRetry = Interval.seconds(5)
+    static let slowestRouteRetry = Interval.seconds(300)
+    /// A connection nobody wants any more is kept this long for the next use.
+    static let linger = Interval.seconds(60)
+    /// Events outside the subscription's filter a relay may send on one connection.
+    static let violations = 20
+
+    // MARK: Publication (chapter 05 §6.4, §6.8)
+
+    public static let pendingEvents = 200
+    static let pendingBytes = 4_194_304
+    /// Relays refuse ephemeral events older than this, so a queued one is not sent any more.
+    static let ephemeralAge: Int64 = 60
+    static let confirmations = 32
+    static let confirmationTimeout = Interval.seconds(10)
+    /// Events written to one relay: a burst, then one every 350 ms (chapter 05 §6.11).
+    static let publishBurst = 3.0
+    static let publishInterval = Interval.milliseconds(350)
+    /// Pause after `rate-limited:`, doubling.
+    static let firstPublishHold = Interval.seconds(30)
+    static let longestPublishHold = Interval.seconds(600)
+
+    // MARK: Subscriptions (chapter 05 §5.2, §6.5, §6.6)
+
+    /// Durable subscriptions; as many as REQs may wait for one relay.
+    public static let subscriptions = 64
+    public static let subscriptionIDBytes = 64
+    /// Ids remembered per socket as used for another filter before.
+    static let reusedIDs = 256
+    static let repeatGuard = Interval.seconds(1)
+    static let initialLoadTimeout = Interval.seconds(10)
+    static let firstClosedRetry = Interval.seconds(60)
+    static let longestClosedRetry = Interval.hours(1)
+    /// Overlap when `since` is moved up on replay, in seconds (chapter 05 §18.8).
+    static let sinceOverlap: Int64 = 900
+
+    // MARK: Inbound (chapter 05 §6.7)
+
+    static let recentEvents = 4_096
+    static let recentEventsAfterTrim = 3_072
+    /// Undecoded frames of one relay above which its socket is not read.
+    static let inboundFrames = 64
+    static let inboundBytes = 1_048_576
+    /// Frames that may still arrive after reading was stopped; beyond them the oldest is shed.
+    static let inboundFramesHard = 256
+    static let inboundBytesHard = 4_194_304
+    /// Signature checks of one relay: the bridge's budget.
+    static let verificationBurst = 720.0
+    static let verificationsPerSecond = 12.0
+    /// Signature checks and frames in one turn of the loop, over all relays.
+    static let verificationsPerTurn = 16
+    static let framesPerTurn = 128
 }

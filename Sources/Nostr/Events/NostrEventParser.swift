@@ -23,9 +23,14 @@ extension NostrEvent {
         guard json.count <= limit else { throw .oversized }
         guard json.isValidUTF8 else { throw .invalidUTF8 }
         var scanner = JSONScanner(json)
-        let layout = try EventLayout(&scanner, in: json)
-        do { try scanner.expectEnd() } catch { throw .malformedJSON }
-        self.init(layout)
+        let layout: Result<EventLayout, NostrEventRejection>
+        do throws(JSONError) {
+            layout = try EventLayout.read(&scanner, in: json)
+            try scanner.expectEnd()
+        } catch {
+            throw error == .tooDeep ? .nestedTooDeep : .malformedJSON
+        }
+        self.init(try layout.get())
     }
 
     public init(json: [UInt8], limit: Int = NostrLimits.messageBytes) throws(NostrEventRejection) {
@@ -50,8 +55,8 @@ extension NostrEvent {
 /// Where the members of one event stand in a JSON text: checked against every structural limit, nothing decoded yet.
 /// A duplicate is recognised from this alone.
 struct EventLayout {
-    private(set) var id: JSONString?
-    private(set) var sig: JSONString?
+    let id: JSONString?
+    let sig: JSONString?
     let pubkey: JSONString
     let content: JSONString
     let createdAt: Int64
@@ -61,9 +66,19 @@ struct EventLayout {
     private let tagCount: Int
 
     /// Reads the object at the scanner, which must be over `text`, and leaves the scanner behind it.
-    init(_ scanner: inout JSONScanner, in text: UnsafeRawBufferPointer) throws(NostrEventRejection) {
+    static func read(
+        _ scanner: inout JSONScanner, in text: UnsafeRawBufferPointer
+    ) throws(JSONError) -> Result<EventLayout, NostrEventRejection> {
         var members = Members()
-        do throws(JSONError) { try members.scan(&scanner) } catch { throw NostrEventRejection(error) }
+        try members.scan(&scanner)
+        do throws(NostrEventRejection) {
+            return .success(try EventLayout(members, in: text))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private init(_ members: Members, in text: UnsafeRawBufferPointer) throws(NostrEventRejection) {
         guard let pubkey = members.pubkey, let content = members.content, let createdAt = members.createdAt,
             let kind = members.kind.flatMap({ Int(exactly: $0) }), let tags = members.tags
         else { throw .missingMember }
@@ -181,15 +196,6 @@ private struct Members {
             scanner = start
             try scanner.skipValue()
             return nil
-        }
-    }
-}
-
-extension NostrEventRejection {
-    init(_ error: JSONError) {
-        switch error {
-        case .malformed, .notAnInteger: self = .malformedJSON
-        case .tooDeep: self = .nestedTooDeep
         }
     }
 }

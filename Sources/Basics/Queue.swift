@@ -1,0 +1,34 @@
+/// First in, first out, with amortised O(1) at both ends. Its user bounds it.
+public struct Queue<Element> {
+    private var storage: [Element?] = []
+    private var head = 0
+
+    public init() {}
+
+    @inlinable public var isEmpty: Bool { count == 0 }
+    public var count: Int { storage.count - head }
+    public var first: Element? { head < storage.count ? storage[head] : nil }
+
+    public mutating func append(_ element: Element) { storage.append(element) }
+
+    @discardableResult
+    public mutating func popFirst() -> Element? {
+        guard head < storage.count else { return nil }
+        let element = storage[head]
+        storage[head] = nil
+        head += 1
+        if head == storage.count {
+            storage.removeAll(keepingCapacity: true)
+            head = 0
+        } else if head >= 64, head * 2 >= storage.count {
+            storage.removeFirst(head)
+            head = 0
+        }
+        return element
+    }
+
+    public mutating func removeAll() {
+        storage.removeAll()
+        head = 0
+    }
+}

@@ -1,0 +1,130 @@
+import Basics
+
+/// Frames from relays, in each relay's order, the relays taking turns (chapter 05 §6.7).
+extension NostrClient {
+    /// Processes a bounded number of frames. What is left over makes `nextDeadline` due at once, so that other work of
+    /// the loop comes in between.
+    func processInbound(at now: Now) {
+        var frames = NostrLimits.framesPerTurn
+        var verifications = NostrLimits.verificationsPerTurn
+        var idleRelays = 0
+        while frames > 0, verifications > 0, !connections.isEmpty, idleRelays < connections.count {
+            nextTurn = (nextTurn + 1) % connections.count
+            let connection = connections[nextTurn]
+            guard let message = connection.inbound.first, connection.inboundReadyAt <= now.monotonic else {
+                idleRelays += 1
+                continue
+            }
+            idleRelays = 0
+            frames -= 1
+            let outcome = message.withUnsafeBytes { process($0, from: connection, at: now) }
+            if outcome == .verified { verifications -= 1 }
+            if outcome == .overBudget {
+                connection.inboundReadyAt = connection.verification.available(at: now.monotonic)
+            } else {
+                connection.inbound.removeFirst()
+            }
+        }
+        for connection in connections {
+            if let reads = connection.inbound.readingChange() { emit(.setReading(reads, on: connection.socket)) }
+        }
+        reportLoads(at: now.monotonic)
+    }
+
+    private enum FrameOutcome {
+        case done
+        /// A signature was checked.
+        case verified
+        /// The relay has used its verification budget up: the frame has to wait.
+        case overBudget
+    }
+
+    private func process(_ message: UnsafeRawBufferPointer, from relay: RelayConnection, at now: Now) -> FrameOutcome {
+        guard message.count <= NostrLimits.messageBytes else { return drop(.frameOversized) }
+        guard message.isValidUTF8 else { return drop(.frameInvalidUTF8) }
+        guard let frame = try? RelayFrame.parse(message) else { return drop(.frameMalformed) }
+        switch frame {
+        case .event(let id, let event): return process(event, subscription: id, from: relay, at: now)
+        case .ok(let event, let answer): answered(event, answer, by: relay, at: now)
+        case .endOfStored(let id): endOfStored(id, from: relay, at: now)
+        case .closed(let id, let answer): closed(id, answer, by: relay, at: now)
+        case .notice: drops.count(.notice)
+        case .auth: drops.count(.authIgnored)
+        case .unknown: drops.count(.frameUnknown)
+        }
+        return .done
+    }
+
+    private func process(
+        _ parsed: Result<EventLayout, NostrEventRejection>, subscription id: JSONString, from relay: RelayConnection,
+        at now: Now
+    ) -> FrameOutcome {
+        guard let (_, subscription) = activeSubscription(id, at: relay) else { return drop(.eventUnrequested) }
+        let layout: EventLayout
+        switch parsed {
+        case .success(let event): layout = event
+        case .failure(.missingMember): return drop(.eventMalformed)
+        case .failure: return drop(.eventBeyondLimits)
+        }
+        guard let eventID = layout.eventID else { return drop(.eventIDInvalid) }
+        let key = RecentEvents.Key(subscription: subscription.number, event: eventID)
+        guard !recent.contains(key) else { return drop(.eventDuplicate) }
+
+        let event = NostrEvent(layout)
+        guard subscription.filter.selects(event) else { return outsideFilter(of: subscription, from: relay, at: now) }
+        guard subscription.filter.isInPeriod(event.createdAt) else { return drop(.eventOutsidePeriod) }
+        if let expiration = event.expiration, expiration <= now.wall.unixSeconds { return drop(.eventExpired) }
+        guard relay.verification.take(at: now.monotonic) else { return .overBudget }
+        guard let verified = VerifiedEvent(verifying: event) else {
+            drops.count(.eventSignatureInvalid)
+            return .verified
+        }
+        recent.record(key)
+        relay.delivered(at: now)
+        emit(.event(verified, subscription: subscription.id))
+        return .verified
+    }
+
+    private func outsideFilter(
+        of subscription: Subscription, from relay: RelayConnection, at now: Now
+    ) -> FrameOutcome {
+        drops.count(.eventOutsideFilter)
+        if relay.mayBeLate(subscription.number, id: subscription.id, at: now.monotonic) { return .done }
+        if relay.violated() { disconnect(relay, .misbehaving, closing: CloseCode.policyViolation, at: now) }
+        return .done
+    }
+
+    private func endOfStored(_ id: JSONString, from relay: RelayConnection, at now: Now) {
+        guard let (index, subscription) = activeSubscription(id, at: relay) else {
+            return drops.count(.endOfStoredUnmatched)
+        }
+        relay.reachedEnd(of: subscription.number, id: subscription.id)
+        subscriptions[index].lastEndOfStored = now.wall.unixSeconds
+        subscriptions[index].load.ended(relay.url)
+    }
+
+    private func closed(_ id: JSONString, _ answer: RelayAnswer, by relay: RelayConnection, at now: Now) {
+        guard let (index, subscription) = activeSubscription(id, at: relay) else {
+            return drops.count(.closedUnmatched)
+        }
+        relay.requests[subscription.number]?.refused(answer, at: now.monotonic)
+        subscriptions[index].load.ended(relay.url)
+    }
+
+    /// The subscription of this id if a REQ for it is in force at this relay.
+    private func activeSubscription(
+        _ id: JSONString, at relay: RelayConnection
+    ) -> (index: Int, subscription: Subscription)? {
+        guard id.utf8Count <= NostrLimits.subscriptionIDBytes else { return nil }
+        let text = id.text
+        guard let index = subscriptions.firstIndex(where: { $0.id.hasSameBytes(as: text) }),
+            relay.requests[subscriptions[index].number]?.isActive ?? false
+        else { return nil }
+        return (index, subscriptions[index])
+    }
+
+    private func drop(_ reason: NostrDrop) -> FrameOutcome {
+        drops.count(reason)
+        return .done
+    }
+}

@@ -1,0 +1,90 @@
+import Basics
+
+extension NostrClient {
+    /// Sends the event to each relay, now or when it connects; nobody is told what became of it (chapter 05 §6.4).
+    public func publish(_ event: VerifiedEvent, to relays: [NostrRelayURL], at now: Now) {
+        guard gate != .closed else { return drops.count(.publicationGateClosed) }
+        var owed: [NostrRelayURL: Bool] = [:]
+        for connection in relays.compactMap({ admit($0) }) { owed[connection.url] = connection.isOpen }
+        guard !owed.isEmpty else { return drops.count(.publicationWithoutRelay) }
+        guard enqueue(event, owedTo: owed, confirmation: nil) else { return }
+        for connection in connections where owed[connection.url] != nil {
+            dialIfWanted(connection, at: now)
+            pump(connection, at: now)
+        }
+    }
+
+    /// Sends the event to those of the relays that are connected and reports once, in `published`, whether any took it
+    /// within 10 s. Nothing is queued for the others (chapter 05 §6.8).
+    public func publishConfirmed(_ event: VerifiedEvent, to relays: [NostrRelayURL], at now: Now) -> PublicationID {
+        let id = PublicationID(number: nextNumber())
+        if let older = confirmations.supersede(event.id) { finish(older) }
+        let connected = relays.filter { connection($0)?.isOpen ?? false }
+        guard gate == .open, !connected.isEmpty else {
+            finish((id, .failed(.notConnected)))
+            return id
+        }
+        guard confirmations.count < NostrLimits.confirmations else {
+            finish((id, .failed(.busy)))
+            return id
+        }
+        let owed = Dictionary(connected.map { ($0, true) }, uniquingKeysWith: { $1 })
+        guard enqueue(event, owedTo: owed, confirmation: id) else {
+            finish((id, .failed(.rejected)))
+            return id
+        }
+        confirmations.begin(id, event: event.id, relays: connected, at: now.monotonic)
+        for connection in connections where owed[connection.url] != nil { pump(connection, at: now) }
+        return id
+    }
+
+    private func enqueue(
+        _ event: VerifiedEvent, owedTo relays: [NostrRelayURL: Bool], confirmation: PublicationID?
+    ) -> Bool {
+        let frame = ClientFrame.event(event.json())
+        guard frame.count <= NostrLimits.messageBytes else {
+            drops.count(.publicationOversized)
+            return false
+        }
+        let entry = PendingEvents.Entry(
+            number: nextNumber(), frame: frame, isEphemeral: event.event.isEphemeral, createdAt: event.event.createdAt,
+            confirmation: confirmation, owed: relays)
+        drops.count(.publicationOverflow, UInt64(pending.append(entry)))
+        return true
+    }
+
+    /// Writes what the relay is owed, oldest first, as fast as its pace allows.
+    func pump(_ connection: RelayConnection, at now: Now) {
+        connection.publishDueAt = nil
+        guard connection.isOpen else { return }
+        while let entry = pending.first(owedTo: connection.url) {
+            if entry.owed[connection.url] == false, isTooOld(entry, at: now) {
+                pending.settle(entry, with: connection.url)
+                drops.count(.publicationTooOld)
+                continue
+            }
+            guard connection.pace.take(at: now.monotonic) else {
+                connection.publishDueAt = connection.pace.available(at: now.monotonic)
+                return
+            }
+            connection.usedAt = now.monotonic
+            pending.settle(entry, with: connection.url)
+            if let id = entry.confirmation { confirmations.written(id, to: connection.url) }
+            emit(.send(entry.frame, on: connection.socket))
+        }
+    }
+
+    private func isTooOld(_ entry: PendingEvents.Entry, at now: Now) -> Bool {
+        guard entry.isEphemeral else { return false }
+        let (age, overflows) = now.wall.unixSeconds.subtractingReportingOverflow(entry.createdAt)
+        return overflows ? entry.createdAt < 0 : age > NostrLimits.ephemeralAge
+    }
+
+    func answered(_ event: JSONString, _ answer: RelayAnswer, by connection: RelayConnection, at now: Now) {
+        connection.answered(answer, at: now)
+        // Some relays answer a malformed event without its id; such an answer belongs to nobody.
+        guard let id = EventID(hexDigits: event.bytes) else { return drops.count(.answerUnmatched) }
+        guard let result = confirmations.answered(id, answer, by: connection.url) else { return }
+        finish(result)
+    }
+}

@@ -1,0 +1,37 @@
+/// Why something the relay client was given went no further. Every drop is counted here, and nothing of its content kept.
+public enum NostrDrop: String, CaseIterable, Sendable {
+    // Frames
+    case frameOversized = "frame-oversized"
+    case frameInvalidUTF8 = "frame-invalid-utf8"
+    case frameMalformed = "frame-malformed"
+    /// NOTICE: for people, and relays put anything into it.
+    case notice
+    /// AUTH is never answered: it would link identities to the socket.
+    case authIgnored = "auth-ignored"
+    case frameUnknown = "frame-unknown"
+    case frameShed = "frame-shed"
+    case staleSocket = "stale-socket"
+    // Events
+    case eventMalformed = "event-malformed"
+    case eventBeyondLimits = "event-beyond-limits"
+    case eventIDInvalid = "event-id-invalid"
+    case eventUnrequested = "event-unrequested"
+    case eventDuplicate = "event-duplicate"
+    case eventOutsideFilter = "event-outside-filter"
+    case eventOutsidePeriod = "event-outside-period"
+    case eventExpired = "event-expired"
+    case eventSignatureInvalid = "event-signature-invalid"
+    // Answers
+    case answerUnmatched = "answer-unmatched"
+    case endOfStoredUnmatched = "eose-unmatched"
+    case closedUnmatched = "closed-unmatched"
+    // Publications
+    case publicationGateClosed = "publication-gate-closed"
+    case publicationOversized = "publication-oversized"
+    case publicationWithoutRelay = "publication-without-relay"
+    case publicationOverflow = "publication-overflow"
+    case publicationTooOld = "publication-too-old"
+    case publicationRelayRemoved = "publication-relay-removed"
+    // Requests of the owner
+    case subscriptionRefused = "subscription-refused"
+}

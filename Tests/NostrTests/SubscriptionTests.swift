@@ -1,0 +1,279 @@
+import Basics
+import XCTest
+
+@testable import Nostr
+
+/// Chapter 05 §5, §6.5, §6.6: durable subscriptions, replay, the end of the initial load, CLOSED.
+final class SubscriptionTests: XCTestCase {
+    private let a = ClientHarness.relayA
+    private let b = ClientHarness.relayB
+
+    /// Chapter 05 §17.9.
+    func testWorkedExampleOfFrames() {
+        let harness = ClientHarness()
+        harness.subscribe("geo-u4pruyd", to: a)
+        harness.open(a)
+        XCTAssertEqual(
+            harness.takeSent(),
+            [
+                "[\"REQ\",\"geo-u4pruyd\",{\"#g\":[\"u4pruyd\"],\"kinds\":[20000,20001],\"limit\":200,"
+                    + "\"since\":1699996400}]"
+            ])
+        harness.perform { client, _ in client.unsubscribe("geo-u4pruyd") }
+        XCTAssertEqual(harness.takeSent(), ["[\"CLOSE\",\"geo-u4pruyd\"]"])
+    }
+
+    func testFiltersWriteEveryMemberSortedAndOmitTheRest() {
+        let filter = NostrFilter(
+            ids: ["i"], authors: ["a"], kinds: [1], tags: ["x": ["1", "2"], "g": []], since: -1, until: 2, limit: 0)
+        XCTAssertEqual(
+            String(decoding: filter.json(), as: UTF8.self),
+            "{\"#g\":[],\"#x\":[\"1\",\"2\"],\"authors\":[\"a\"],\"ids\":[\"i\"],\"kinds\":[1],\"limit\":0,"
+                + "\"since\":-1,\"until\":2}")
+        XCTAssertEqual(String(decoding: NostrFilter().json(), as: UTF8.self), "{}")
+    }
+
+    func testARelayDownAtSubscribeTimeGetsTheSubscriptionWhenItComesUp() {
+        let harness = ClientHarness(defaults: [a, b])
+        harness.open(a)
+        harness.fail(b, .nameUnusable)
+        harness.subscribe("s", to: a, b)
+        XCTAssertEqual(harness.sent.map(\.relay), [a])
+        harness.advance(.seconds(700))
+        XCTAssertEqual(harness.takeSent(to: b), [])
+        harness.open(b)
+        XCTAssertEqual(harness.takeSent(to: b).filter { $0.hasPrefix("[\"REQ\",\"s\"") }.count, 1)
+    }
+
+    func testEverySubscriptionIsReplayedInOrderAfterAReconnect() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("one", to: a)
+        harness.subscribe("two", harness.channelFilter("u3"), to: a)
+        let first = harness.takeSent()
+        harness.fail(a, .closedByRelay)
+        harness.advance(.seconds(2))
+        harness.open(a)
+        XCTAssertEqual(harness.takeSent(), first, "since is not refreshed")
+        harness.perform { $0.setGate(.closed, at: $1) }
+        harness.perform { $0.setGate(.open, at: $1) }
+        harness.open(a)
+        XCTAssertEqual(harness.takeSent(), first, "disconnecting keeps the intent")
+    }
+
+    func testTheSameRequestAgainIsNoOp() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        let filter = harness.channelFilter()
+        harness.subscribe("s", filter, to: a)
+        harness.subscribe("s", filter, to: a)
+        harness.advance(.seconds(5))
+        harness.subscribe("s", filter, to: a)
+        XCTAssertEqual(harness.takeSent().count, 1)
+    }
+
+    func testAnotherRequestUnderTheSameIDWaitsForASecondAndTheLastOneCounts() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("s", harness.channelFilter("u1"), to: a)
+        harness.advance(.milliseconds(100))
+        harness.subscribe("s", harness.channelFilter("u2"), to: a)
+        harness.advance(.milliseconds(100))
+        harness.subscribe("s", harness.channelFilter("u3"), to: a)
+        XCTAssertEqual(harness.takeSent().count, 1)
+        harness.advance(.milliseconds(799))
+        XCTAssertEqual(harness.takeSent().count, 0)
+        harness.advance(.milliseconds(1))
+        let sent = harness.takeSent()
+        XCTAssertEqual(sent.count, 1)
+        XCTAssertTrue(sent.first?.contains("\"u3\"") ?? false)
+    }
+
+    func testEndingASubscriptionClearsTheGuard() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("s", harness.channelFilter("u1"), to: a)
+        harness.perform { client, _ in client.unsubscribe("s") }
+        harness.subscribe("s", harness.channelFilter("u2"), to: a)
+        XCTAssertEqual(harness.takeSent().map { $0.prefix(6) }, ["[\"REQ\"", "[\"CLOS", "[\"REQ\""])
+    }
+
+    func testChangingTheTargetsClosesAtTheOldAndAsksAtTheNew() {
+        let harness = ClientHarness(defaults: [a, b])
+        harness.open(a)
+        harness.open(b)
+        let filter = harness.channelFilter()
+        harness.subscribe("s", filter, to: a)
+        harness.advance(.seconds(2))
+        _ = harness.takeSent()
+        harness.subscribe("s", filter, to: b)
+        XCTAssertEqual(harness.takeSent(to: a), ["[\"CLOSE\",\"s\"]"])
+        XCTAssertEqual(harness.takeSent(to: b).count, 1)
+    }
+
+    func testSubscriptionsAtTheDefaultSetFollowIt() {
+        let harness = ClientHarness(defaults: [a])
+        harness.perform { $0.subscribe("s", harness.channelFilter(), to: .defaultSet, at: $1) }
+        harness.open(a)
+        XCTAssertEqual(harness.takeSent().count, 1)
+        harness.subscribe("other", to: a)
+        _ = harness.takeSent()
+        harness.perform { $0.setDefaultRelays([b], at: $1) }
+        XCTAssertEqual(harness.takeSent(to: a), ["[\"CLOSE\",\"s\"]"], "kept for the other subscription only")
+        harness.open(b)
+        XCTAssertEqual(harness.takeSent(to: b).count, 1)
+    }
+
+    func testRequestsBeyondTheBoundsAreRefused() {
+        let harness = ClientHarness(defaults: [a])
+        XCTAssertFalse(harness.client.subscribe("", harness.channelFilter(), to: .defaultSet, at: harness.now))
+        let long = String(repeating: "x", count: 65)
+        XCTAssertFalse(harness.client.subscribe(long, harness.channelFilter(), to: .defaultSet, at: harness.now))
+        for index in 0..<64 {
+            XCTAssertTrue(
+                harness.client.subscribe("s\(index)", harness.channelFilter(), to: .defaultSet, at: harness.now))
+        }
+        XCTAssertFalse(harness.client.subscribe("more", harness.channelFilter(), to: .defaultSet, at: harness.now))
+        XCTAssertEqual(harness.client.drops[.subscriptionRefused], 3)
+    }
+
+    func testPrivateMailIsNeverAskedForTogetherWithPublicKinds() {
+        let harness = ClientHarness(defaults: [a])
+        func isTaken(_ kinds: [Int]) -> Bool {
+            harness.client.subscribe("k\(kinds)", NostrFilter(kinds: kinds), to: .defaultSet, at: harness.now)
+        }
+        XCTAssertFalse(isTaken([1_059, 20_000]))
+        XCTAssertFalse(isTaken([4, 1]))
+        XCTAssertTrue(isTaken([1_059]))
+        XCTAssertTrue(isTaken([4, 1_059]))
+    }
+
+    // MARK: Initial load
+
+    func testTheLoadIsOverWhenEveryRelayAskedHasSaidSo() {
+        let harness = ClientHarness(defaults: [a, b])
+        harness.open(a)
+        harness.open(b)
+        harness.subscribe("s", to: a, b)
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        harness.say("[\"EOSE\",\"other\"]", from: b)
+        XCTAssertTrue(harness.loads.isEmpty)
+        harness.say("[\"EOSE\",\"s\"]", from: b)
+        XCTAssertEqual(harness.loads.map(\.subscription), ["s"])
+        harness.advance(.seconds(20))
+        XCTAssertEqual(harness.loads.count, 1, "once")
+        XCTAssertEqual(harness.client.drops[.endOfStoredUnmatched], 1)
+    }
+
+    func testTheLoadIsOverAfter10SecondsWhateverTheRelaysDo() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("s", to: a)
+        harness.advance(.milliseconds(9_999))
+        XCTAssertTrue(harness.loads.isEmpty)
+        harness.advance(.milliseconds(1))
+        XCTAssertEqual(harness.loads.count, 1)
+    }
+
+    func testALoadBehindAClosedGateIsParkedFor10Seconds() {
+        let harness = ClientHarness(defaults: [a], gate: .waitingForRoute)
+        harness.subscribe("s", to: a)
+        harness.advance(.seconds(9))
+        XCTAssertTrue(harness.loads.isEmpty)
+        harness.advance(.seconds(1))
+        XCTAssertEqual(harness.loads.count, 1)
+    }
+
+    func testWithoutTargetsTheLoadIsOverAtOnce() {
+        let harness = ClientHarness()
+        harness.subscribe("s")
+        XCTAssertEqual(harness.loads.count, 1)
+    }
+
+    func testALostRelayIsNotWaitedForAndCloseEndsTheLoadToo() {
+        let harness = ClientHarness(defaults: [a, b])
+        harness.open(a)
+        harness.open(b)
+        harness.subscribe("s", to: a, b)
+        harness.fail(a, .closedByRelay)
+        XCTAssertTrue(harness.loads.isEmpty)
+        harness.say("[\"CLOSED\",\"s\",\"auth-required: no\"]", from: b)
+        XCTAssertEqual(harness.loads.count, 1)
+    }
+
+    // MARK: CLOSED
+
+    func testAClosedSubscriptionIsRetriedAfter60SecondsDoublingToAnHour() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("s", to: a)
+        harness.subscribe("t", harness.channelFilter("u3"), to: a)
+        var delays: [Int64] = []
+        for _ in 0..<8 {
+            let closedAt = harness.now.monotonic
+            harness.sent.removeAll()
+            harness.say("[\"CLOSED\",\"s\",\"restricted: members only\"]", from: a)
+            for _ in 0..<200 where harness.sent.isEmpty {
+                harness.advance(.seconds(20))
+                harness.say("[\"NOTICE\",\"alive\"]", from: a)
+            }
+            delays.append(((harness.sent.first?.at ?? .zero) - closedAt).milliseconds / 1_000)
+            XCTAssertEqual(harness.sent.count, 1, "the other subscription is not touched")
+        }
+        XCTAssertEqual(delays, [60, 120, 240, 480, 960, 1_920, 3_600, 3_600])
+        let status = harness.status(a)?.subscriptions.first
+        XCTAssertEqual(status?.id, "s")
+        XCTAssertEqual(status?.lastRefusal, .restricted)
+        XCTAssertTrue(status?.isActive ?? false)
+    }
+
+    func testAReconnectDoesNotShortenThePauseAfterClosed() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("s", to: a)
+        harness.say("[\"CLOSED\",\"s\",\"error: x\"]", from: a)
+        harness.fail(a, .closedByRelay)
+        harness.advance(.seconds(5))
+        _ = harness.takeSent()
+        harness.open(a)
+        XCTAssertEqual(harness.takeSent(), [])
+        harness.advance(.seconds(50))
+        harness.say("[\"NOTICE\",\"alive\"]", from: a)
+        harness.advance(.seconds(5))
+        XCTAssertEqual(harness.takeSent().count, 1)
+    }
+
+    func testAuthenticationIsNeverAnswered() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("s", to: a)
+        _ = harness.takeSent()
+        harness.say("[\"AUTH\",\"challenge\"]", from: a)
+        harness.say("[\"CLOSED\",\"s\",\"auth-required: you must auth\"]", from: a)
+        XCTAssertEqual(harness.takeSent(), [])
+        XCTAssertEqual(harness.client.drops[.authIgnored], 1)
+        XCTAssertEqual(harness.status(a)?.subscriptions.first?.lastRefusal, .authRequired)
+        XCTAssertNotNil(harness.status(a)?.subscriptions.first?.retryAt)
+    }
+
+    // MARK: since
+
+    func testReplaysOfEphemeralKindsMoveSinceToTheLastEndOfStored() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        let start = harness.now.wall.unixSeconds
+        harness.subscribe("live", to: a)
+        let stored = NostrFilter(kinds: [1_401], tags: ["x": ["00"]], since: start - 86_400, limit: 100)
+        harness.subscribe("stored", stored, to: a)
+        harness.advance(.seconds(10))
+        harness.say("[\"EOSE\",\"live\"]", from: a)
+        harness.say("[\"EOSE\",\"stored\"]", from: a)
+        _ = harness.takeSent()
+        harness.fail(a, .closedByRelay)
+        harness.advance(.seconds(2))
+        harness.open(a)
+        XCTAssertTrue(harness.sent[0].text.contains("\"since\":\(start + 10 - 900)"), harness.sent[0].text)
+        XCTAssertTrue(harness.sent[1].text.contains("\"since\":\(start - 86_400)"), harness.sent[1].text)
+    }
+}
