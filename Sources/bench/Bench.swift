@@ -2,7 +2,7 @@ import Glibc
 
 @main
 enum Bench {
-    private static var all: [Benchmark] { WireBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all }
+    private static var all: [Benchmark] { WireBenchmarks.all + MeshBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all }
 
     static func main() {
         exit(run(Array(CommandLine.arguments.dropFirst())))

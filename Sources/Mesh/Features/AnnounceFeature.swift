@@ -3,7 +3,8 @@ import Crypto
 import Wire
 
 /// Receives announces: checks them, and lets a verified one take effect on registry, topology, identities and link
-/// bindings (chapter 03 B10.4, B10.5; chapter 02 §2.4). An announce that fails a check changes nothing and is not relayed.
+/// bindings (chapter 03 B10.4, B10.5; chapter 02 §2.4). An announce that fails a check changes nothing and is not
+/// relayed.
 final class AnnounceFeature: MeshFeature {
     let types: [MessageType] = [.announce]
 

@@ -54,7 +54,8 @@ extension NostrCarrier.Direction {
 
 extension MeshNode {
     /// Deposits a carrier with a gateway or bridge: directed and signed. There is no acknowledgement.
-    /// - Returns: false when the peer is not reachable, the direction is a downlink one, or the carrier does not encode.
+    /// - Returns: false when the peer is not reachable, the direction is a downlink one, or the carrier does not
+    ///   encode.
     @discardableResult
     public func sendCarrier(_ carrier: NostrCarrier, to peer: PeerID, at now: Now) -> Bool {
         self.now = now

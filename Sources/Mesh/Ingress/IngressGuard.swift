@@ -25,8 +25,8 @@ public enum IngressGuard {
         return .accepted(ingressPeer: boundPeer)
     }
 
-    /// Rules 4 and 5. A flagged packet needs an open sync request and no clock test; so does, flag or not, a packet with
-    /// TTL 0 from a peer we asked, since Android's answers carry no flag. Everything else must be near our clock.
+    /// Rules 4 and 5. A flagged packet needs an open sync request and no clock test. A packet with TTL 0 from a peer we
+    /// asked passes likewise, since Android's answers carry no flag. Everything else must be near our clock.
     @inlinable
     public static func isTimely(
         timestamp: WallTime, ttl: UInt8, isSyncResponse: Bool, hasOpenRequest: Bool, now: WallTime

@@ -83,8 +83,8 @@ public struct PacketGate {
         }
     }
 
-    /// Judges a packet put together from fragments: it has no ingress record of its own and is never relayed (chapter 03
-    /// B2). Sync answers are measured by the neighbour the fragments came from.
+    /// Judges a packet put together from fragments: it has no ingress record of its own and is never relayed (chapter
+    /// 03 B2). Sync answers are measured by the neighbour the fragments came from.
     public mutating func examineReassembled(_ view: FrameView, ingressPeer: PeerID, at now: Now) -> Outcome {
         let sender = view.senderID
         if sender == me, !view.isSyncResponse { return .rejected(.selfLoopback) }

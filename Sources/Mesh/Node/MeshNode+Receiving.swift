@@ -23,8 +23,8 @@ extension MeshNode {
         }
     }
 
-    /// A packet put together from the fragments that came in with `fragment` (chapter 03 B2): attributed to their sender,
-    /// never direct, never relayed.
+    /// A packet put together from fragments, the last of which is `fragment` (chapter 03 B2): attributed to their
+    /// sender, never direct, never relayed.
     func receiveReassembled(_ bytes: [UInt8], of fragment: Arrival) {
         // Padding inside the joined bytes is trailing bytes to the parser.
         guard let inner = try? Frame(bytes) else { return drops.count(.malformedFrame) }

@@ -3,8 +3,8 @@ import Crypto
 import Wire
 
 extension MeshNode {
-    /// Sends a packet of ours: attaches a source route if there is a good one, signs if asked to or routed, and hands it
-    /// to the links (chapter 03 B8, B9.2).
+    /// Sends a packet of ours: attaches a source route if there is a good one, signs if asked to or routed, and hands
+    /// it to the links (chapter 03 B8, B9.2).
     /// - Parameters:
     ///   - target: the one neighbour it is for, if not its recipient.
     ///   - isStrict: only a direct link of the target will do.
@@ -95,7 +95,8 @@ extension MeshNode {
         }
     }
 
-    /// Chapter 03 B8 rule 6. The slice fills the smallest of the links; those too small for the smallest slice get none.
+    /// Chapter 03 B8 rule 6. The slice fills the smallest of the links; those too small for the smallest slice get
+    /// nothing.
     private func sendInFragments(_ transmission: Transmission, limits: [Int]) -> Bool {
         let frame = transmission.frame
         let target = transmission.isForwarded ? nil : transmission.target
