@@ -24,6 +24,7 @@ let package = Package(
         system("Csecp256k1", pkgConfig: "libsecp256k1", package: "libsecp256k1-dev"),
         system("Czlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
+        system("Copenssl", pkgConfig: "libcrypto", package: "libssl-dev"),
         system("Clibedit", pkgConfig: "libedit", package: "libedit-dev"),
         system("Ctomlplusplus", pkgConfig: nil, package: "libtomlplusplus-dev"),
         .target(
@@ -41,7 +42,7 @@ let package = Package(
         // I/O: the only code that may block, read a clock or touch a file.
         .target(name: "EventLoop", dependencies: ["Basics", "Clibevent"]),
         .target(name: "Radio", dependencies: ["Basics", "Wire", "EventLoop"]),
-        .target(name: "Uplink", dependencies: ["Basics", "EventLoop", "Cwslay"]),
+        .target(name: "Uplink", dependencies: ["Basics", "EventLoop", "Copenssl", "Cwslay"]),
         .target(
             name: "Station",
             dependencies: [

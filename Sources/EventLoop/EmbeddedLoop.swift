@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 
 /// A loop in virtual time: nothing happens until the caller advances the clock, and the same calls always give the same
 /// order. For tests and simulations.
@@ -83,6 +84,28 @@ public final class EmbeddedLoop: EventLoop {
             if !matching.isEmpty { watch.action?(matching) }
         }
         settle()
+    }
+
+    /// Real descriptors in virtual time: reports those the system says are ready, until none is. A watch that never
+    /// uses what it is told would never end; after a million reports that is an error.
+    public func pollDescriptors() {
+        settle()
+        for _ in 0..<EmbeddedLoop.longestInstant {
+            var polled = watchedDescriptors.map { number in
+                let wanted = interest(in: number)
+                let events = (wanted.contains(.read) ? POLLIN : 0) | (wanted.contains(.write) ? POLLOUT : 0)
+                return pollfd(fd: number, events: Int16(events), revents: 0)
+            }
+            guard poll(&polled, nfds_t(polled.count), 0) > 0 else { return }
+            for descriptor in polled where descriptor.revents != 0 {
+                let broken = Int32(descriptor.revents) & (POLLHUP | POLLERR) != 0
+                var ready = IOInterest()
+                if broken || Int32(descriptor.revents) & POLLIN != 0 { ready.insert(.read) }
+                if broken || Int32(descriptor.revents) & POLLOUT != 0 { ready.insert(.write) }
+                makeReady(descriptor.fd, ready)
+            }
+        }
+        preconditionFailure("a descriptor stays ready for ever")
     }
 
     /// Delivers a signal to its handlers, then runs the work enqueued.

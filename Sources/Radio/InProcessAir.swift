@@ -2,8 +2,8 @@ import Basics
 import EventLoop
 import Wire
 
-/// Many radios on one loop, without sockets: the caller decides who hears whom. On an `EmbeddedLoop` a run with the same
-/// seeds and the same calls is the same to the byte.
+/// Many radios on one loop, without sockets: the caller decides who hears whom. On an `EmbeddedLoop` a run with the
+/// same seeds and the same calls is the same to the byte.
 public final class InProcessAir {
     let loop: any EventLoop
     private let linkIDs = LinkIDSource()

@@ -1,0 +1,29 @@
+import Basics
+
+/// Every bound of the outbound network, with its source.
+public enum UplinkLimits {
+    /// Largest message taken from a server, all fragments together (chapter 05 §1.1, §6.10).
+    public static let messageBytes = 524_288
+    /// Messages and bytes waiting to be sent; more are refused to the caller.
+    public static let sendQueueBytes = 1_048_576
+    public static let sendQueueMessages = 512
+    /// Control frames (answers to pings, above all) that may wait before reading stops.
+    static let queuedControlFrames = 16
+    /// Largest response header.
+    static let headerBytes = 16_384
+    static let headerFields = 100
+    static let addressBytes = 2_048
+    /// RFC 1035 §2.3.4.
+    static let hostBytes = 253
+    /// RFC 6455 §5.5.
+    static let controlPayloadBytes = 125
+    /// One read from the transport.
+    static let readChunk = 16_384
+    /// Reads handled in one turn of the loop.
+    static let readsPerTurn = 16
+
+    /// From dialling to the server's upgrade (chapter 05 §15.2, TLS and upgrade).
+    static let openTimeout = Interval.seconds(45)
+    /// For the server's part of closing.
+    static let closeTimeout = Interval.seconds(5)
+}
