@@ -69,6 +69,29 @@ final class LoopRuleTests: XCTestCase {
         XCTAssertEqual(rig.published.count, 1)
     }
 
+    func testFlushedDepositIsNotDownlinkedWhenTheRelayReturnsIt() throws {
+        let rig = Rig(relays: false)
+        let event = try Author(1).channelMessage()
+        rig.deposit(event)
+        rig.setRelays(true)
+        rig.relay(event)
+        rig.deposit(event)
+        rig.run(.seconds(10))
+        XCTAssertEqual(rig.published.count, 1)
+        XCTAssertTrue(rig.broadcasts.isEmpty)
+    }
+
+    func testDepositThatWasDownlinkedBeforeIsNotEchoed() throws {
+        let rig = Rig(.reference(echo: true))
+        let event = try Author(1).channelMessage()
+        rig.relay(event)
+        rig.run(.seconds(2))
+        rig.deposit(event)
+        rig.run(.seconds(10))
+        XCTAssertEqual(rig.broadcasts.count, 1)
+        XCTAssertEqual(rig.published.count, 1)
+    }
+
     func testRelayEventIsBroadcastOnce() throws {
         let rig = Rig()
         let event = try Author(1).channelMessage()
