@@ -214,6 +214,28 @@ final class BridgeTests: XCTestCase {
         XCTAssertTrue(rig.status.participants.isEmpty)
     }
 
+    func testRelayEventsTakeVerificationTokensToo() throws {
+        let rig = Rig()
+        let event = try Author(1).bridgeMessage()
+        for _ in 0..<721 { rig.relayBridge(event) }
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.held], 1)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.repeated], 719)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.verificationLimit], 1)
+    }
+
+    func testSwitchingOffClearsTheInboundWindows() throws {
+        let author = try Author(1)
+        let rig = Rig()
+        for index in 0..<121 {
+            rig.relayBridge(author.event(kind: 20_001, tags: [["r", "u4pruy"], ["x", "\(index)"]], ""))
+        }
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.keyOrTotalLimit], 1)
+        rig.gateway.stop(at: rig.now)
+        rig.gateway.start(at: rig.now)
+        rig.relayBridge(author.presence())
+        XCTAssertEqual(rig.status.participants.count, 1)
+    }
+
     func testParticipantsAreBoundedFreshAndKeepTheirNickname() throws {
         var participants = Participants()
         let start = Instant(nanoseconds: 0)

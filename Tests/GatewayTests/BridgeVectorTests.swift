@@ -81,16 +81,16 @@ final class BridgeVectorTests: XCTestCase {
         let rig = try rig(vector)
         let event = try XCTUnwrap(verifiedEvent(vector))
         let cell = try vector.string("cell")
-        switch vector.name {
-        case "loop-001 radio first, then relay copy and deposit":
+        if vector.name.contains("radio first, then relay copy and deposit") {
             rig.receive(event.carrier(.fromBridge, cell))
             rig.relayBridge(event)
             rig.bridgeDeposit(event, in: cell)
-        case "loop-002 deposit published, relay echo not re-broadcast":
+        } else if vector.name.contains("deposit published, relay echo") {
             rig.bridgeDeposit(event, in: cell)
             rig.relayBridge(event)
             XCTAssertEqual(!rig.shown.isEmpty, try vector.bool("shown"))
-        default: throw vector.unknownKind
+        } else {
+            throw vector.unknownKind
         }
         rig.run(.seconds(120))
         XCTAssertEqual(rig.published.count, try vector.int("published"), vector.name)

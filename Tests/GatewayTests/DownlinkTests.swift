@@ -105,6 +105,14 @@ final class DownlinkTests: XCTestCase {
         }
     }
 
+    func testFirstCarrierOfAWindowFitsWhateverItsSize() {
+        var budget = AirtimeBudget(carriers: 5, bytes: 1_000)
+        let now = Instant(nanoseconds: 0)
+        XCTAssertTrue(budget.take(5_000, at: now))
+        XCTAssertFalse(budget.take(1, at: now))
+        XCTAssertTrue(budget.take(1, at: now + .milliseconds(60_001)))
+    }
+
     func testMessageTooLargeForACarrierIsSkippedAndStallsNothing() throws {
         let author = try Author(1)
         let rig = Rig()
