@@ -1,23 +1,29 @@
 /// Pending deadlines in time order, ties in insertion order: a binary heap with O(log n) add and take.
 public struct DeadlineQueue<Item> {
-    private struct Entry {
-        let due: Instant
-        let order: UInt64
-        let item: Item
+    @usableFromInline struct Entry {
+        @usableFromInline let due: Instant
+        @usableFromInline let order: UInt64
+        @usableFromInline let item: Item
 
-        func precedes(_ other: Entry) -> Bool { due != other.due ? due < other.due : order < other.order }
+        @usableFromInline init(due: Instant, order: UInt64, item: Item) {
+            self.due = due
+            self.order = order
+            self.item = item
+        }
+
+        @inlinable func precedes(_ other: Entry) -> Bool { due != other.due ? due < other.due : order < other.order }
     }
 
-    private var heap: [Entry] = []
-    private var nextOrder: UInt64 = 0
+    @usableFromInline var heap: [Entry] = []
+    @usableFromInline var nextOrder: UInt64 = 0
 
-    public init() {}
+    @inlinable public init() {}
 
-    public var count: Int { heap.count }
-    public var isEmpty: Bool { heap.isEmpty }
-    public var nextDeadline: Instant? { heap.first?.due }
+    @inlinable public var count: Int { heap.count }
+    @inlinable public var isEmpty: Bool { heap.isEmpty }
+    @inlinable public var nextDeadline: Instant? { heap.first?.due }
 
-    public mutating func add(_ item: Item, due: Instant) {
+    @inlinable public mutating func add(_ item: Item, due: Instant) {
         heap.append(Entry(due: due, order: nextOrder, item: item))
         nextOrder += 1
         var child = heap.count - 1
@@ -30,7 +36,7 @@ public struct DeadlineQueue<Item> {
     }
 
     /// The earliest item whose deadline is at or before `now`.
-    public mutating func takeDue(at now: Instant) -> Item? {
+    @inlinable public mutating func takeDue(at now: Instant) -> Item? {
         guard let first = heap.first, first.due <= now else { return nil }
         let last = heap.removeLast()
         if !heap.isEmpty {
@@ -40,9 +46,9 @@ public struct DeadlineQueue<Item> {
         return first.item
     }
 
-    public mutating func removeAll() { heap.removeAll() }
+    @inlinable public mutating func removeAll() { heap.removeAll() }
 
-    private mutating func sink() {
+    @inlinable mutating func sink() {
         var parent = 0
         while true {
             let left = 2 * parent + 1

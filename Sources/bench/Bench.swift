@@ -2,7 +2,9 @@ import Glibc
 
 @main
 enum Bench {
-    private static var all: [Benchmark] { WireBenchmarks.all + MeshBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all }
+    private static var all: [Benchmark] {
+        WireBenchmarks.all + MeshBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all
+    }
 
     static func main() {
         exit(run(Array(CommandLine.arguments.dropFirst())))
@@ -29,6 +31,9 @@ enum Bench {
             let measurement = Stopwatch.measure(benchmark.prepare())
             let ratio = measurement.ratio.map { fixed($0, decimals: 3) } ?? "-"
             print("\(benchmark.name) \(fixed(measurement.operationsPerSecond, decimals: 0)) \(ratio)")
+            if let allocations = measurement.allocations {
+                print("\(benchmark.name)-allocations \(fixed(allocations, decimals: 3)) -")
+            }
         }
         return 0
     }
@@ -46,6 +51,7 @@ enum Bench {
 
             Times what the box does most, each beside the bare library call inside it, best of interleaved rounds.
             One line a benchmark: name, operations per second, ratio to the bare library (- where none applies).
+            A line NAME-allocations tells instead the heap allocations of one operation in steady state.
 
             benchmarks:
             """)

@@ -1,3 +1,4 @@
+import CAllocationCount
 import Glibc
 
 /// A piece of work to be timed: runs itself `count` times.
@@ -8,10 +9,13 @@ struct Trial {
     let subject: Work
     /// The same job for the bare library call inside it, which nothing can go below; `nil` where no library does it.
     let bare: Work?
+    /// Report the heap allocations of one operation as well.
+    let countsAllocations: Bool
 
-    init(bare: Work? = nil, subject: @escaping Work) {
+    init(bare: Work? = nil, countsAllocations: Bool = false, subject: @escaping Work) {
         self.subject = subject
         self.bare = bare
+        self.countsAllocations = countsAllocations
     }
 }
 
@@ -31,6 +35,8 @@ struct Benchmark {
 struct Measurement {
     let operationsPerSecond: Double
     let barePerSecond: Double?
+    /// Mean over many operations after the warm-up; `nil` where nobody asked.
+    let allocations: Double?
 
     var ratio: Double? { barePerSecond.map { operationsPerSecond / $0 } }
 }
@@ -41,6 +47,7 @@ enum Stopwatch {
     /// Each side is timed for at least `rounds` × `roundLength` = 0.5 s after the warm-up.
     private static let rounds = 125
     private static let roundLength = 0.004
+    private static let allocationSamples = 20_000
 
     static func measure(_ trial: Trial) -> Measurement {
         let subjectCount = calibrated(trial.subject)
@@ -52,7 +59,14 @@ enum Stopwatch {
             if let work = trial.bare { bare = min(bare, seconds { work(bareCount) } / Double(bareCount)) }
         }
         return Measurement(
-            operationsPerSecond: 1 / subject, barePerSecond: trial.bare == nil ? nil : 1 / bare)
+            operationsPerSecond: 1 / subject, barePerSecond: trial.bare == nil ? nil : 1 / bare,
+            allocations: trial.countsAllocations ? allocations(trial.subject) : nil)
+    }
+
+    private static func allocations(_ work: Work) -> Double {
+        let before = allocation_count()
+        work(allocationSamples)
+        return Double(allocation_count() - before) / Double(allocationSamples)
     }
 
     /// How often the work runs in one round. Finding out is the warm-up.

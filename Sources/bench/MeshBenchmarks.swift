@@ -1,64 +1,93 @@
 import Basics
+import Crypto
 import Mesh
 import Wire
 
 enum MeshBenchmarks {
-    static var all: [Benchmark] { [gateFresh, gateDuplicate] }
+    static var all: [Benchmark] { [relayDecision, duplicate, relay] }
 
-    /// A signed, broadcast frame of 200 bytes that does not compress; its timestamp is counted up in place.
-    private final class Traffic {
-        var frame: [UInt8]
-        var gate: PacketGate
-        var now: Now
-        private var stamp = Samples.wallTime.milliseconds
+    /// A received frame that is a new packet each time: its timestamp moves with the clock.
+    private struct Arrivals {
+        private let buffer: UnsafeMutableRawBufferPointer
+        private(set) var now = Now(monotonic: .zero, wall: Samples.wallTime)
+        let spacing: Interval
 
-        init() {
-            var random = SeededRandom(seed: 9)
-            frame = Samples.signedFrame(.message, payload: random.bytes(114))
-            gate = PacketGate(me: PeerID(value: 1), random: &random)
-            now = Now(monotonic: .zero, wall: Samples.wallTime)
+        init(_ bytes: [UInt8], spacing: Interval) {
+            buffer = .allocate(byteCount: bytes.count, alignment: 8)
+            buffer.copyBytes(from: bytes)
+            self.spacing = spacing
         }
 
-        /// The same packet one millisecond later: a new one. Arrives 10 ms after the one before, so that tables are
-        /// bound by age as well as by count.
-        func stampNext() {
-            stamp += 1
-            now = Now(
-                monotonic: now.monotonic + .milliseconds(10), wall: WallTime(milliseconds: stamp))
-            for byte in 0..<8 { frame[3 + byte] = UInt8(truncatingIfNeeded: stamp >> UInt64(56 - 8 * byte)) }
+        mutating func next() -> UnsafeRawBufferPointer {
+            now = now.advanced(by: spacing)
+            // Bytes 3 to 10 are the timestamp; neither step is below its grain of a millisecond.
+            buffer.storeBytes(of: now.wall.milliseconds.bigEndian, toByteOffset: 3, as: UInt64.self)
+            return same
         }
 
-        func pass() {
-            frame.withUnsafeBytes { bytes in
-                guard case .success(let view) = FrameView.parse(bytes),
-                    case .fresh(let admission) = gate.examine(view, boundPeer: nil, at: now)
-                else { return }
-                gate.record(admission, view, .accepted, at: now.monotonic)
-                consume(gate.relayDecision(for: view, degree: 4))
-            }
+        var same: UnsafeRawBufferPointer { UnsafeRawBufferPointer(buffer) }
+    }
+
+    private static var relayDecision: Benchmark {
+        Benchmark("relay-decision", "received bytes to flood decision: decode, duplicate filters, remember, decide") {
+            var random = SeededRandom(seed: 10)
+            var gate = PacketGate(me: Samples.identity.peerID, random: &random)
+            var arrivals = Arrivals(Samples.foreignNoiseMessage, spacing: .milliseconds(1))
+            return Trial(countsAllocations: true) { count in decide(count, &gate, &arrivals) }
         }
     }
 
-    private static var gateFresh: Benchmark {
-        Benchmark("mesh-gate", "parse, look for duplicates and decide on relaying a new frame of 200 bytes") {
-            let traffic = Traffic()
+    private static var duplicate: Benchmark {
+        Benchmark("duplicate", "received bytes to the verdict that the packet is a copy of one seen before") {
+            var random = SeededRandom(seed: 10)
+            var gate = PacketGate(me: Samples.identity.peerID, random: &random)
+            var arrivals = Arrivals(Samples.foreignNoiseMessage, spacing: .milliseconds(1))
+            decide(1, &gate, &arrivals)
             return Trial { count in
                 for _ in 0..<count {
-                    traffic.stampNext()
-                    traffic.pass()
+                    guard case .success(let view) = FrameView.parse(arrivals.same) else { return }
+                    consume(gate.examine(view, boundPeer: nil, at: arrivals.now))
                 }
             }
         }
     }
 
-    private static var gateDuplicate: Benchmark {
-        Benchmark("mesh-duplicate", "recognise a copy of a frame of 200 bytes") {
-            let traffic = Traffic()
-            traffic.stampNext()
-            traffic.pass()
-            return Trial { count in
-                for _ in 0..<count { traffic.pass() }
+    private static func decide(_ count: Int, _ gate: inout PacketGate, _ arrivals: inout Arrivals) {
+        let neighbour = PeerID(value: 0xaabb)
+        for _ in 0..<count {
+            guard case .success(let view) = FrameView.parse(arrivals.next()),
+                case .fresh(let admission) = gate.examine(view, boundPeer: neighbour, at: arrivals.now)
+            else { return }
+            gate.record(admission, view, .accepted, at: arrivals.now.monotonic)
+            consume(gate.relayDecision(for: view, degree: 4))
+        }
+    }
+
+    private static var relay: Benchmark {
+        Benchmark("relay", "a whole node: receive a packet, hold it for its jitter, write it to three other links") {
+            var arrivals = Arrivals(Samples.foreignNoiseMessage, spacing: .milliseconds(20))
+            let node = nodeWithNeighbours(4, at: arrivals.now)
+            return Trial(countsAllocations: true) { count in
+                for _ in 0..<count {
+                    let frame = arrivals.next()
+                    node.receive(frame, on: LinkID(value: 1), at: arrivals.now)
+                    node.timeout(at: arrivals.now)
+                    while let effect = node.nextEffect() { consume(effect) }
+                }
             }
         }
+    }
+
+    private static func nodeWithNeighbours(_ count: UInt64, at now: Now) -> MeshNode {
+        var random = SeededRandom(seed: 11)
+        let node = MeshNode(
+            configuration: MeshConfiguration(nickname: "bench"), identity: Samples.identity, random: random)
+        node.start(at: now)
+        for neighbour in 1...count {
+            let link = LinkID(value: neighbour)
+            node.linkUp(link, role: .incoming, frameLimit: 512, at: now)
+            Samples.announce(of: .generate(using: &random)).withUnsafeBytes { node.receive($0, on: link, at: now) }
+        }
+        return node
     }
 }

@@ -33,21 +33,30 @@ enum Samples {
             type: type, timestamp: wallTime, senderID: identity.peerID, recipientID: recipient, payload: payload)
     }
 
-    static func signedFrame(_ type: MessageType, payload: [UInt8], version: UInt8 = 1) -> [UInt8] {
+    static func signedFrame(
+        _ type: MessageType, payload: [UInt8], version: UInt8 = 1, by author: NodeIdentity = identity
+    ) -> [UInt8] {
         var packet = Samples.packet(type, payload: payload)
         packet.version = version
-        guard (try? identity.sign(&packet)) != nil else { return [] }
+        packet.senderID = author.peerID
+        guard (try? author.sign(&packet)) != nil else { return [] }
         return (try? packet.encoded()) ?? []
     }
 
     /// A signed, directed Noise message of 200 bytes on the wire, padded to its bucket of 256, as Android sends it.
-    static let paddedNoiseMessage: [UInt8] = {
+    static let paddedNoiseMessage: [UInt8] = noiseMessage(padded: true)
+
+    /// The same from somebody else, for the node to relay.
+    static let foreignNoiseMessage: [UInt8] = noiseMessage(padded: true, sender: PeerID(value: 0x99))
+
+    private static func noiseMessage(padded: Bool, sender: PeerID? = nil) -> [UInt8] {
         var random = SeededRandom(seed: 3)
         var packet = Samples.packet(
             .noiseEncrypted, payload: random.bytes(106), recipient: PeerID(value: 0x1122_3344_5566_7788))
+        if let sender { packet.senderID = sender }
         guard (try? identity.sign(&packet)) != nil else { return [] }
-        return (try? packet.encoded(padded: true)) ?? []
-    }()
+        return (try? packet.encoded(padded: padded)) ?? []
+    }
 
     /// A signed public message.
     static let message: [UInt8] = signedFrame(.message, payload: Array(text(bytes: 90, seed: 3).utf8))
@@ -58,11 +67,13 @@ enum Samples {
         return frames.first { $0.count >= 352 } ?? []
     }()
 
-    static let announce: [UInt8] = {
+    static let announce: [UInt8] = announce(of: identity)
+
+    static func announce(of identity: NodeIdentity) -> [UInt8] {
         let announce = Announce(
             nickname: "gate-4f2a", noisePublicKey: identity.noise.publicKey.bytes,
             signingPublicKey: identity.signing.publicKey.bytes, capabilities: [.gateway, .bridge],
             bridgeGeohash: "u33dc0")
-        return signedFrame(.announce, payload: announce.encoded() ?? [])
-    }()
+        return signedFrame(.announce, payload: announce.encoded() ?? [], by: identity)
+    }
 }

@@ -152,20 +152,32 @@ struct LinkTable {
 
     // MARK: Budgets and counters
 
-    /// Charges a new packet to its ingress link; nil when the link is unknown.
-    mutating func admitPacket(on id: LinkID, at now: Instant) -> Bool { links[id]?.packets.take(at: now) ?? false }
+    /// Charges a new packet to its ingress link; false when the link is unknown.
+    mutating func admitPacket(on id: LinkID, at now: Instant) -> Bool {
+        update(id) { $0.packets.take(at: now) } ?? false
+    }
 
     mutating func admitUnverifiedRelay(from id: LinkID, at now: Instant) -> Bool {
-        links[id]?.unverifiedRelays.take(at: now) ?? false
+        update(id) { $0.unverifiedRelays.take(at: now) } ?? false
     }
 
     mutating func noteFrameIn(_ id: LinkID, at now: Instant) {
-        links[id]?.framesIn &+= 1
-        links[id]?.lastIn = now
+        update(id) {
+            $0.framesIn &+= 1
+            $0.lastIn = now
+        }
     }
 
     mutating func noteFrameOut(_ id: LinkID, at now: Instant) {
-        links[id]?.framesOut &+= 1
-        links[id]?.lastOut = now
+        update(id) {
+            $0.framesOut &+= 1
+            $0.lastOut = now
+        }
+    }
+
+    /// By position: changing a value through its key allocates, and this runs for every frame in and out.
+    @discardableResult
+    private mutating func update<R>(_ id: LinkID, _ change: (inout Link) -> R) -> R? {
+        links.index(forKey: id).map { change(&links.values[$0]) }
     }
 }
