@@ -36,6 +36,8 @@ final class AirLink {
     private var writing: (any Cancellable)?
     private var helloTimer: (any Cancellable)?
     private var line: ImpairedLine?
+    /// Only iOS's notification side can join a frame from several values; written values are frames (chapter 03 A8).
+    private var notifications = NotificationAssembler()
     private let impairment: Impairment
 
     /// Takes over a connected socket. A central passes the name it dialled and greets at once.
@@ -195,8 +197,18 @@ final class AirLink {
     }
 
     private func deliver(_ value: UnsafeRawBufferPointer) {
-        lastReceived = loop.now.monotonic
-        owner?.link(self, received: value)
+        let now = loop.now.monotonic
+        lastReceived = now
+        guard role == .outgoing else {
+            owner?.link(self, received: value)
+            return
+        }
+        let damage = notifications.damage.total
+        notifications.receive(value, at: now) { frame in
+            if socket.isOpen { owner?.link(self, received: frame) }
+        }
+        let more = notifications.damage.total - damage
+        if more > 0 { drop(.undecodableStream, Int(more)) }
     }
 
     private func pauseReading() {

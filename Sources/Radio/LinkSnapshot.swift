@@ -52,6 +52,6 @@ public enum AirDrop: String, CaseIterable, Sendable {
     case connectFailed = "connect_failed"
     /// Socket files removed because nobody answered on them.
     case staleSocket = "stale_socket"
-    /// Bytes of a notification stream that belong to no frame.
+    /// Notifications that make no frame: stray bytes, and partial frames given up (chapter 03 A8.2).
     case undecodableStream = "undecodable_stream"
 }

@@ -109,6 +109,49 @@ final class VirtualAirLinkTests: XCTestCase {
         XCTAssertEqual(peer.drain(), [makeFrame(8)])
     }
 
+    func testNotifiedFramesMaySpanMessagesAndWrittenOnesMayNot() throws {
+        let world = try AirWorld()
+        let listening = try world.listen(as: "phone")
+        let a = try world.join("a")
+        let peripheral = RawPeer(try XCTUnwrap(try listening.accept()))
+        peripheral.send("AIR1 phone 517")
+        let central = try greetedCentral(world, of: "a")
+        let frame = makeFrame(5, size: 300)
+        for peer in [peripheral, central] {
+            peer.send(Array(frame.prefix(200)))
+            peer.send(Array(frame.dropFirst(200)))
+        }
+        world.pump()
+        XCTAssertEqual(a.log.frames.filter { $0 == frame }.count, 1)
+        XCTAssertEqual(a.log.frames.map(\.count).sorted(), [100, 200, 300])
+    }
+
+    func testNotificationThatIsNoFrameIsCountedAndTheLinkStays() throws {
+        let world = try AirWorld()
+        let listening = try world.listen(as: "phone")
+        let a = try world.join("a")
+        let peer = RawPeer(try XCTUnwrap(try listening.accept()))
+        peer.send("AIR1 phone 517")
+        peer.send([UInt8](repeating: 0x99, count: 100))
+        peer.send(makeFrame(1))
+        world.pump()
+        XCTAssertEqual(a.log.frames, [makeFrame(1)])
+        XCTAssertGreaterThan(a.air.drops[.undecodableStream], 0)
+        XCTAssertEqual(a.log.downs, [])
+    }
+
+    func testLinkClosedFromADeliveryGetsNoFurtherFrameOfTheSameMessage() throws {
+        let world = try AirWorld()
+        let listening = try world.listen(as: "phone")
+        let a = try world.join("a")
+        a.log.onEvent = { if case .frame(_, let link) = $0 { a.air.close(link) } }
+        let peer = RawPeer(try XCTUnwrap(try listening.accept()))
+        peer.send("AIR1 phone 517")
+        peer.send(makeFrame(1) + makeFrame(2))
+        world.pump()
+        XCTAssertEqual(a.log.frames, [makeFrame(1)])
+    }
+
     func testFrameLimitIsTheSmallerMTULessThreeAndNeverAbove512() throws {
         for (ours, theirs, limit) in [
             (517, 517, 512), (517, 515, 512), (516, 517, 512), (514, 517, 511), (23, 517, 20), (517, 23, 20),
