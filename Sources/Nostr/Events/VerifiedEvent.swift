@@ -38,7 +38,11 @@ public struct VerifiedEvent: Hashable, Sendable {
     public static func signed(
         _ template: EventTemplate, createdAt: Int64, key: NostrSecretKey, using random: inout some RandomNumberGenerator
     ) -> VerifiedEvent? {
-        signed(template.event(author: key.publicKey, createdAt: createdAt), key: key, using: &random)
+        // Without an id, which signing computes.
+        let event = NostrEvent(
+            id: "", pubkey: key.publicKey.hex, createdAt: createdAt, kind: template.kind, tags: template.tags,
+            content: template.content, sig: nil)
+        return signed(event, key: key, using: &random)
     }
 
     /// Signs an event built before, such as a mined one; `nil` also when it is another author's.
