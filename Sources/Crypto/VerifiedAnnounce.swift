@@ -78,14 +78,16 @@ public struct VerifiedAnnounce: Sendable {
     public let verified: VerifiedFrame
 
     /// The trust decision of chapter 02 §2.4 step 5; the first rule that matches decides.
-    public init(verifying claim: ClaimedAnnounce, against pins: PeerPins) throws(AnnounceRejection) {
+    public init(
+        verifying claim: ClaimedAnnounce, against pins: PeerPins, memory: SignatureMemory? = nil
+    ) throws(AnnounceRejection) {
         if let known = pins.noiseKey, known != claim.noiseKey { throw .keyMismatch }
         if let known = pins.authenticatedSigningKey, known != claim.signingKey {
             throw .authenticatedSigningKeyMismatch
         }
         if let known = pins.signingKey, known != claim.signingKey { throw .signingKeyMismatch }
         guard claim.frame.layout.hasSignature else { throw .missingSignature }
-        guard let verified = VerifiedFrame(verifying: claim.frame, under: claim.signingKey) else {
+        guard let verified = VerifiedFrame(verifying: claim.frame, under: claim.signingKey, memory: memory) else {
             throw .invalidSignature
         }
         self.verified = verified

@@ -11,14 +11,21 @@ public struct VerifiedFrame: Sendable {
     /// Tries the body as received, then what our encoders would make of the same payload, since relays on iOS compress
     /// anew (chapter 01 §6.4). All forms decode to one payload, so accepting any is safe.
     ///
+    /// - Parameter memory: where the outcome of the check is looked up and kept, if anywhere.
     /// - Returns: `nil` without a signature, for one that fits no form, or for a body that does not inflate.
-    public init?(verifying frame: Frame, under key: SigningPublicKey) {
-        guard let signature = frame.signature,
-            frame.signingCandidates.contains(where: { key.verify(signature, over: $0) }),
-            let packet = frame.packet()
+    public init?(verifying frame: Frame, under key: SigningPublicKey, memory: SignatureMemory? = nil) {
+        let check = { key.verify(frame) }
+        guard memory?.outcome(of: frame, under: key, check: check) ?? check(), let packet = frame.packet()
         else { return nil }
         self.frame = frame
         self.packet = packet
+    }
+}
+
+extension SigningPublicKey {
+    fileprivate func verify(_ frame: Frame) -> Bool {
+        guard let signature = frame.signature else { return false }
+        return frame.signingCandidates.contains { verify(signature, over: $0) }
     }
 }
 

@@ -29,7 +29,7 @@ final class AnnounceFeature: MeshFeature {
         let pins = PeerPins(
             noiseKey: live?.noiseKey ?? pinned?.noiseKey, authenticatedSigningKey: pinned?.authenticatedSigningKey,
             signingKey: live?.signingKey ?? pinned?.signingKey)
-        return try VerifiedAnnounce(verifying: claim, against: pins)
+        return try VerifiedAnnounce(verifying: claim, against: pins, memory: mesh.signatures)
     }
 
     // MARK: Effects

@@ -15,6 +15,7 @@ public final class MeshNode {
 
     // Parts, each the one owner of its state. Features reach them through the node.
     let configuration: MeshConfiguration
+    let signatures: SignatureMemory?
     var random: any RandomNumberGenerator
     var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 0))
     private(set) var isRunning = false
@@ -39,9 +40,14 @@ public final class MeshNode {
     public internal(set) var drops = Tally<MeshDrop>()
     private var tally = Tally<MeshCount>()
 
-    public init(configuration: MeshConfiguration, identity: NodeIdentity, random: any RandomNumberGenerator) {
+    /// - Parameter signatures: shared by the nodes of a simulation, so that they check each frame once together.
+    public init(
+        configuration: MeshConfiguration, identity: NodeIdentity, random: any RandomNumberGenerator,
+        signatures: SignatureMemory? = nil
+    ) {
         var random = random
         self.configuration = configuration
+        self.signatures = signatures
         self.identity = identity
         gate = PacketGate(
             me: identity.peerID, duplicateCapacity: configuration.duplicateCapacity, random: &random)
