@@ -40,24 +40,19 @@ public struct FragmentAssembler: Sendable {
         let streamID: FragmentStreamID
     }
 
-    enum Source: Hashable {
-        case sender(PeerID)
-        case link(LinkID)
-    }
-
     /// Charged per held slice, so that empty slices are not free.
     static let overhead = 64
 
     public let limits: Limits
+    /// Few enough that whatever concerns one sender or link is found by looking at them all.
     private var sets: [Key: FragmentSet] = [:]
-    private var usage: [Source: (sets: Int, bytes: Int)] = [:]
-    private var heldBytes = 0
     private var opened: UInt64 = 0
 
     public init(limits: Limits = Limits()) { self.limits = limits }
 
     public var count: Int { sets.count }
-    public var bytes: Int { heldBytes }
+    /// What counts against `Limits.bytes`.
+    public var bytes: Int { sets.values.reduce(0) { $0 + $1.charge } }
 
     /// Takes in one fragment.
     ///
@@ -68,42 +63,31 @@ public struct FragmentAssembler: Sendable {
     ) -> Outcome {
         guard !limits.refusesNestedFragments || header.originalType != .fragment else { return .refused }
         let key = Key(sender: sender, streamID: header.streamID)
-        var isNew = false
-        if sets[key] == nil {
-            makeRoom(sender: sender, link: link)
-            open(key, FragmentSet(order: opened, started: now, link: link, isBroadcast: isBroadcast))
-            opened += 1
-            isNew = true
-        }
-        guard let position = sets.index(forKey: key) else { return .refused }
+        let known = sets.index(forKey: key)
+        guard let position = known ?? open(key, link: link, isBroadcast: isBroadcast, at: now) else { return .refused }
 
         let isFile = header.originalType == .fileTransfer || header.originalType == .noiseEncrypted
         let limit = isFile ? limits.bytesPerFileSet : limits.bytesPerSet
         let projected = sets.values[position].bytes + slice.count
         guard projected <= limit else {
-            discard(key)
+            sets.remove(at: position)
             return .oversized(projected: projected, limit: limit)
         }
-        let before = sets.values[position].charge
         sets.values[position].hold(slice, at: header.index, now)
-        charge(sets.values[position].charge - before, to: key, link: sets.values[position].link)
-
         if sets.values[position].held == Int(header.total) {
-            let joined = sets.values[position].joined(total: header.total)
-            discard(key)
-            return .complete(joined)
+            return .complete(sets.remove(at: position).value.joined(total: header.total))
         }
-        guard shrink(around: key) else {
+        guard evict(around: key, link: sets.values[position].link) else {
             return .oversized(projected: projected, limit: min(limits.bytesPerSource, limits.bytes))
         }
-        return .stored(opened: isNew)
+        return .stored(opened: known == nil)
     }
 
     /// Drops the sets older than their lifetime.
     /// - Returns: How many.
     public mutating func expire(at now: Instant) -> Int {
         let expired = sets.filter { now - $0.value.started > limits.lifetime }.map(\.key)
-        for key in expired { discard(key) }
+        for key in expired { sets[key] = nil }
         return expired.count
     }
 
@@ -125,67 +109,54 @@ public struct FragmentAssembler: Sendable {
 
     // MARK: Caps
 
-    private mutating func makeRoom(sender: PeerID, link: LinkID) {
-        for source in [Source.sender(sender), .link(link)] {
-            while let used = usage[source]?.sets, used >= limits.setsPerSource, let oldest = oldest(of: source) {
-                discard(oldest)
+    private mutating func open(
+        _ key: Key, link: LinkID, isBroadcast: Bool, at now: Instant
+    ) -> Dictionary<Key, FragmentSet>.Index? {
+        evictOldest(whileMoreThan: limits.setsPerSource - 1) { other, _ in other.sender == key.sender }
+        evictOldest(whileMoreThan: limits.setsPerSource - 1) { _, set in set.link == link }
+        evictOldest(whileMoreThan: limits.sets - 1) { _, _ in true }
+        sets[key] = FragmentSet(order: opened, started: now, link: link, isBroadcast: isBroadcast)
+        opened += 1
+        return sets.index(forKey: key)
+    }
+
+    private mutating func evictOldest(whileMoreThan most: Int, where concerns: (Key, FragmentSet) -> Bool) {
+        while true {
+            var count = 0
+            var oldest: (key: Key, order: UInt64)?
+            for (key, set) in sets where concerns(key, set) {
+                count += 1
+                if set.order < oldest?.order ?? .max { oldest = (key, set.order) }
             }
+            guard count > most, let oldest else { return }
+            sets[oldest.key] = nil
         }
-        while sets.count >= limits.sets, let oldest = oldest() { discard(oldest) }
     }
 
     /// Evicts other sets until the byte caps hold; when there is no other, gives up `key` itself.
     /// - Returns: Whether `key` is still held.
-    private mutating func shrink(around key: Key) -> Bool {
-        guard let link = sets[key]?.link else { return false }
-        for source in [Source.sender(key.sender), .link(link)] {
-            while let used = usage[source]?.bytes, used > limits.bytesPerSource {
-                guard let oldest = oldest(of: source, except: key) else {
-                    discard(key)
-                    return false
-                }
-                discard(oldest)
+    private mutating func evict(around key: Key, link: LinkID) -> Bool {
+        while true {
+            var total = 0
+            var ofSender = 0
+            var ofLink = 0
+            for (other, set) in sets {
+                total += set.charge
+                if other.sender == key.sender { ofSender += set.charge }
+                if set.link == link { ofLink += set.charge }
             }
-        }
-        while heldBytes > limits.bytes {
-            guard let oldest = oldest(except: key) else {
-                discard(key)
+            let senderIsOver = ofSender > limits.bytesPerSource
+            let linkIsOver = ofLink > limits.bytesPerSource
+            guard senderIsOver || linkIsOver || total > limits.bytes else { return true }
+            let candidates = sets.lazy.filter { other, set in
+                other != key && (senderIsOver ? other.sender == key.sender : linkIsOver ? set.link == link : true)
+            }
+            guard let oldest = candidates.min(by: { $0.value.order < $1.value.order })?.key else {
+                sets[key] = nil
                 return false
             }
-            discard(oldest)
+            sets[oldest] = nil
         }
-        return true
-    }
-
-    private func oldest(of source: Source? = nil, except spared: Key? = nil) -> Key? {
-        sets.lazy.filter { key, set in
-            guard key != spared else { return false }
-            switch source {
-            case .sender(let sender): return key.sender == sender
-            case .link(let link): return set.link == link
-            case nil: return true
-            }
-        }.min { $0.value.order < $1.value.order }?.key
-    }
-
-    private mutating func open(_ key: Key, _ set: FragmentSet) {
-        sets[key] = set
-        for source in [Source.sender(key.sender), .link(set.link)] { usage[source, default: (0, 0)].sets += 1 }
-    }
-
-    private mutating func discard(_ key: Key) {
-        guard let set = sets.removeValue(forKey: key) else { return }
-        charge(-set.charge, to: key, link: set.link)
-        for source in [Source.sender(key.sender), .link(set.link)] {
-            guard let used = usage[source] else { continue }
-            usage[source] = used.sets > 1 ? (used.sets - 1, used.bytes) : nil
-        }
-    }
-
-    private mutating func charge(_ amount: Int, to key: Key, link: LinkID) {
-        heldBytes += amount
-        usage[.sender(key.sender)]?.bytes += amount
-        usage[.link(link)]?.bytes += amount
     }
 }
 

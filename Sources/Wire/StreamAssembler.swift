@@ -47,9 +47,10 @@ public struct StreamAssembler: Sendable {
 
         var start = 0
         loop: while buffer.count - start >= FrameLayout.smallestShortFrame {
-            switch buffer.withUnsafeBytes({
-                FrameDelimiter.delimit(.init(rebasing: $0[start...]), limit: limits.buffer)
-            }) {
+            let delimitation = buffer.withUnsafeBytes {
+                FrameDelimiter.delimit(UnsafeRawBufferPointer(rebasing: $0[start...]), limit: limits.buffer)
+            }
+            switch delimitation {
             case .noFrame:
                 let padding = FrameDelimiter.paddingLength(buffer[start...])
                 if padding == 0 { damage.count(.strayByte) }
@@ -64,7 +65,7 @@ public struct StreamAssembler: Sendable {
                 if now - awaited.since >= limits.stall { return reset() }
                 break loop
             case .frame(let length):
-                buffer.withUnsafeBytes { deliver(.init(rebasing: $0[start..<start + length])) }
+                buffer.withUnsafeBytes { deliver(UnsafeRawBufferPointer(rebasing: $0[start..<start + length])) }
                 awaited = nil
                 start += length
                 start += FrameDelimiter.paddingLength(buffer[start...])
