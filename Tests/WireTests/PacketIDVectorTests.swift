@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class PacketIDVectorTests: XCTestCase {
-    /// The media ID is a payload matter: MediaIDTests runs it.
+    /// The media ID is a payload matter: TextFormTests runs it.
     private static let checkedElsewhere: Set<String> = ["media_id"]
 
     func testIdentifiers() throws {
