@@ -14,12 +14,14 @@ extension FuzzTarget {
         FuzzTarget("ping", decode: { PingPayload(payload: $0) }, encode: { $0.encoded() }),
         FuzzTarget("file-transfer", decode: { FileTransfer(payload: $0) }, encode: { $0.encoded() }),
         FuzzTarget(
-            "board", decode: { BoardPayload(payload: $0) }, encode: { encodedAndSigned($0.signedBytes, $0.encoded()) }),
+            "board", decode: { BoardPayload(payload: $0) },
+            encode: { encodedAndSigned($0.signedBytes, $0.encoded()) }),
         FuzzTarget("board-urgency", checkUrgency),
         FuzzTarget("group-envelope", decode: { GroupEnvelope(payload: $0) }, encode: { $0.encoded() }),
         FuzzTarget("group-message", decode: { GroupMessage(plaintext: $0) }, encode: { $0.encoded() }),
         FuzzTarget(
-            "group-state", decode: { GroupState(body: $0) }, encode: { encodedAndSigned($0.signedBytes, $0.encoded()) }),
+            "group-state", decode: { GroupState(body: $0) },
+            encode: { encodedAndSigned($0.signedBytes, $0.encoded()) }),
         FuzzTarget(
             "group-roster", decode: { bytes in bytes.withUnsafeBytes { GroupRoster.members(in: $0) } },
             encode: { GroupRoster.encoded($0) }),
