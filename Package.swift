@@ -38,6 +38,7 @@ let package = Package(
         .target(name: "Mesh", dependencies: ["Basics", "Wire", "Crypto"]),
         .target(name: "Nostr", dependencies: ["Basics", "Wire", "Crypto", "Clibm"]),
         .target(name: "Gateway", dependencies: ["Basics", "Wire", "Crypto", "Nostr"]),
+        .target(name: "Simulation", dependencies: ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"]),
 
         // I/O: the only code that may block, read a clock or touch a file.
         .target(name: "EventLoop", dependencies: ["Basics", "Clibevent"]),
@@ -60,19 +61,17 @@ let package = Package(
             ]),
 
         .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/Support"),
-        .target(
-            name: "SimulatedMesh", dependencies: ["Basics", "Wire", "Crypto", "Mesh"], path: "Tests/SimulatedMesh"),
         tests("BasicsTests", "Basics"),
         tests("WireTests", "Wire"),
         tests("CryptoTests", "Crypto", "Wire"),
-        tests("MeshTests", "SimulatedMesh", "Mesh", "Wire", "Crypto"),
+        tests("MeshTests", "Simulation", "Mesh", "Wire", "Crypto"),
         tests("NostrTests", "Nostr", "Wire", "Crypto"),
         tests("GatewayTests", "Gateway", "Nostr", "Wire", "Crypto"),
         tests("EventLoopTests", "EventLoop"),
         tests("RadioTests", "Radio", "EventLoop", "Wire"),
         tests("UplinkTests", "Uplink", "EventLoop"),
         tests("StationTests", "Station"),
-        tests("SimulationTests", "SimulatedMesh", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
+        tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
         tests("SystemTests", "Station"),
         tests("TidyTests"),
     ],

@@ -1,5 +1,5 @@
 import Basics
-import SimulatedMesh
+import Simulation
 import Wire
 import XCTest
 

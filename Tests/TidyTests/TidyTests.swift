@@ -11,6 +11,7 @@ final class TidyTests: XCTestCase {
         "Mesh": ["Basics", "Wire", "Crypto"],
         "Nostr": ["Basics", "Wire", "Crypto", "Clibm"],
         "Gateway": ["Basics", "Wire", "Crypto", "Nostr"],
+        "Simulation": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"],
         "EventLoop": ["Basics", "Clibevent", "Glibc"],
         "Radio": ["Basics", "Wire", "EventLoop", "Glibc"],
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
@@ -27,7 +28,7 @@ final class TidyTests: XCTestCase {
         "fuzz": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Glibc"],
     ]
 
-    private static let pureModules = ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"]
+    private static let pureModules = ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Simulation"]
 
     /// Clocks, randomness, files, threads: what a pure engine must be given instead of taking it.
     private static let forbiddenInPureModules = [

@@ -1,0 +1,60 @@
+import Basics
+import Wire
+
+extension SimulatedMesh {
+    /// How one direction of a link behaves. Order on a link is kept, as on the radio.
+    public struct Conditions: Sendable {
+        /// Milliseconds from one end to the other.
+        public var delay: ClosedRange<Int64>
+        /// Probability that a frame is lost.
+        public var loss: Double
+        /// min(ATT MTU − 3, 512).
+        public var frameLimit: Int
+        /// How fast frames leave; nil when they take no time.
+        public var bytesPerSecond: Int?
+
+        public init(
+            delay: ClosedRange<Int64> = 2...10, loss: Double = 0, frameLimit: Int = 512, bytesPerSecond: Int? = nil
+        ) {
+            self.delay = delay
+            self.loss = loss
+            self.frameLimit = frameLimit
+            self.bytesPerSecond = bytesPerSecond
+        }
+
+        /// Bytes that wait for a link at most, as the radio's queue has it (chapter 03 A10). The newest frame is lost.
+        static let backlog = 1_000_000
+    }
+
+    /// A frame as it was put on a link.
+    public struct Transmission {
+        public let at: Instant
+        /// The sending node; nil for an outsider.
+        public let from: Int?
+        public let to: Int?
+        /// The sender's name for the link.
+        public let link: LinkID
+        public let bytes: [UInt8]
+    }
+
+    /// Who is at one end of a link.
+    enum Party: Equatable {
+        case node(Int)
+        case outsider(Int)
+
+        var node: Int? { if case .node(let index) = self { index } else { nil } }
+    }
+
+    /// One direction of a link, found by the sender's name for it.
+    struct Channel {
+        let from: Party
+        let to: Party
+        /// The receiver's name for the link.
+        let far: LinkID
+        let conditions: Conditions
+        let isOpener: Bool
+        /// When the last frame on it has left the sender, and when it arrives: nothing overtakes.
+        var free: Instant
+        var arrived: Instant
+    }
+}
