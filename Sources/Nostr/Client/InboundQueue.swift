@@ -28,8 +28,8 @@ struct InboundQueue {
         return true
     }
 
-    /// Whether reading must now be switched; nil when it stays as it is. Off above the limit, on again below half of it,
-    /// so that it does not flutter.
+    /// Whether reading must now be switched; nil when it stays as it is. Off above the limit, on again below half of
+    /// it, so that it does not flutter.
     mutating func readingChange() -> Bool? {
         if !isReadingStopped, frames.count > NostrLimits.inboundFrames || bytes > NostrLimits.inboundBytes {
             isReadingStopped = true

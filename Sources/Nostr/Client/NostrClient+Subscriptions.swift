@@ -127,8 +127,8 @@ extension NostrClient {
 }
 
 extension NostrFilter {
-    /// Whether one REQ asks for private mail (kinds 4 and 1059) and for anything else. Relays that guard mail refuse the
-    /// whole REQ, or leave the mail out silently.
+    /// Whether one REQ asks for private mail (kinds 4 and 1059) and for anything else. Relays that guard mail refuse
+    /// the whole REQ, or leave the mail out silently.
     var mixesPrivateKinds: Bool {
         let privateKinds = [4, EventKind.privateEnvelope]
         guard let kinds else { return false }

@@ -1,8 +1,8 @@
 import Basics
 
 /// The client of all relays: keeps them connected, subscriptions alive and events flowing, and lets nothing unverified
-/// through (chapter 05 §5, §6). It does no I/O: calls report what happened, and `nextEffect` says what to do. After every
-/// call, take effects until there are none and arm one timer for `nextDeadline`.
+/// through (chapter 05 §5, §6). It does no I/O: calls report what happened, and `nextEffect` says what to do. After
+/// every call, take effects until there are none and arm one timer for `nextDeadline`.
 public final class NostrClient {
     public struct Configuration: Hashable, Sendable {
         public var policy: RelayURLPolicy
@@ -56,8 +56,8 @@ public final class NostrClient {
 
     // MARK: What is wanted
 
-    /// Replaces the default set. Relays that nothing asks for any more are closed and forgotten with all they were owed;
-    /// new ones are dialled at once (chapter 05 §4.2).
+    /// Replaces the default set. Relays that nothing asks for any more are closed and forgotten with all they were
+    /// owed; new ones are dialled at once (chapter 05 §4.2).
     public func setDefaultRelays(_ relays: [NostrRelayURL], at now: Now) {
         let removed = defaultRelays.filter { !relays.contains($0) }
         defaultRelays = relays

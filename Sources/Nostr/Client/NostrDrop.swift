@@ -1,4 +1,5 @@
-/// Why something the relay client was given went no further. Every drop is counted here, and nothing of its content kept.
+/// Why something the relay client was given went no further. Every drop is counted here, and nothing of its content
+/// kept.
 public enum NostrDrop: String, CaseIterable, Sendable {
     // Frames
     case frameOversized = "frame-oversized"

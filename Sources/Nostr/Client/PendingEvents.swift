@@ -8,8 +8,8 @@ struct PendingEvents {
         let isEphemeral: Bool
         let createdAt: Int64
         let confirmation: PublicationID?
-        /// Relays still owed it, and whether each was connected when it was published. To one that was not, an ephemeral
-        /// event is not sent once it is old.
+        /// Relays still owed it, and whether each was connected when it was published. To one that was not, an
+        /// ephemeral event is not sent once it is old.
         var owed: [NostrRelayURL: Bool]
     }
 

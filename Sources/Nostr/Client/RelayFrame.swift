@@ -1,4 +1,5 @@
-/// A message from a relay (chapter 05 §5.2), its event located but not decoded. It refers to the bytes it was parsed from.
+/// A message from a relay (chapter 05 §5.2), its event located but not decoded. It refers to the bytes it was parsed
+/// from.
 enum RelayFrame {
     case event(subscription: JSONString, Result<EventLayout, NostrEventRejection>)
     case ok(event: JSONString, RelayAnswer)

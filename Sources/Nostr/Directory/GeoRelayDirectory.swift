@@ -1,8 +1,8 @@
 import Basics
 import Clibm
 
-/// Where relays stand on the globe, and which are closest to a place (chapter 05 §14). Every device must choose the same
-/// ones, so order and ties are fixed.
+/// Where relays stand on the globe, and which are closest to a place (chapter 05 §14). Every device must choose the
+/// same ones, so order and ties are fixed.
 public struct GeoRelayDirectory: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         /// Host, with its port unless that is 443.
@@ -68,8 +68,8 @@ public struct GeoRelayDirectory: Hashable, Sendable {
     /// Least entries of a directory fetched from outside.
     public static let minimumRemoteEntries = 50
 
-    /// Whether a directory fetched from outside may take this one's place: large enough, and at least half of this one's
-    /// entries unchanged in it.
+    /// Whether a directory fetched from outside may take this one's place: large enough, and at least half of this
+    /// one's entries unchanged in it.
     public func admitsReplacement(by fetched: GeoRelayDirectory) -> Bool {
         guard fetched.entries.count >= GeoRelayDirectory.minimumRemoteEntries else { return false }
         let retained = Set(entries).intersection(fetched.entries).count

@@ -1,8 +1,8 @@
 import Basics
 import Wire
 
-/// Why a directory file is refused, with the line that is to blame, counted from 1. One bad line refuses the whole file:
-/// it is one unit of trust (chapter 05 §14.2).
+/// Why a directory file is refused, with the line that is to blame, counted from 1. One bad line refuses the whole
+/// file: it is one unit of trust (chapter 05 §14.2).
 public struct GeoRelayDirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: String, Sendable {
         case size = "not 1 to 524288 bytes"

@@ -1,8 +1,8 @@
 import Basics
 import Wire
 
-/// The events the apps build, tag for tag in the order they emit them (chapter 05 §2). Geohashes are lower case and text
-/// is taken as given; both are the caller's to check.
+/// The events the apps build, tag for tag in the order they emit them (chapter 05 §2). Geohashes are lower case and
+/// text is taken as given; both are the caller's to check.
 extension EventTemplate {
     /// A message in a location channel. Signed by the channel's own identity.
     public static func channelMessage(
@@ -19,8 +19,8 @@ extension EventTemplate {
 
     /// A mesh message mirrored to a rendezvous cell. Signed by the cell's bridge identity.
     ///
-    /// - Parameter origin: sender and wire timestamp of the mesh packet the text came in, from which receivers recognise
-    ///   their radio copy; a hint nobody may trust.
+    /// - Parameter origin: sender and wire timestamp of the mesh packet the text came in, from which receivers
+    ///   recognise their radio copy; a hint nobody may trust.
     public static func bridgeMessage(
         cell: String, nickname: String = "", text: String, origin: (sender: PeerID, timestamp: WallTime)? = nil
     ) -> EventTemplate {

@@ -28,8 +28,8 @@ extension VerifiedEvent {
     public var proofOfWork: Int { ProofOfWork.difficulty(id: id, tags: event.tags) }
 }
 
-/// Mines a nonce in slices, so that the loop that calls it never stalls (chapter 05 §11.1). When time runs out the target
-/// is halved, down to 0, which always succeeds: mining never prevents sending.
+/// Mines a nonce in slices, so that the loop that calls it never stalls (chapter 05 §11.1). When time runs out the
+/// target is halved, down to 0, which always succeeds: mining never prevents sending.
 public struct ProofOfWorkMiner {
     /// Time for the first target.
     public static let budget = Interval.seconds(2)
