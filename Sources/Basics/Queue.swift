@@ -1,17 +1,17 @@
 /// First in, first out, with amortised O(1) at both ends. Its user bounds it.
 public struct Queue<Element> {
-    private var storage: [Element?] = []
-    private var head = 0
+    @usableFromInline var storage: [Element?] = []
+    @usableFromInline var head = 0
 
-    public init() {}
+    @inlinable public init() {}
 
     @inlinable public var isEmpty: Bool { count == 0 }
-    public var count: Int { storage.count - head }
-    public var first: Element? { head < storage.count ? storage[head] : nil }
+    @inlinable public var count: Int { storage.count - head }
+    @inlinable public var first: Element? { head < storage.count ? storage[head] : nil }
 
-    public mutating func append(_ element: Element) { storage.append(element) }
+    @inlinable public mutating func append(_ element: Element) { storage.append(element) }
 
-    @discardableResult
+    @discardableResult @inlinable
     public mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }
         let element = storage[head]
@@ -27,7 +27,7 @@ public struct Queue<Element> {
         return element
     }
 
-    public mutating func removeAll() {
+    @inlinable public mutating func removeAll() {
         storage.removeAll()
         head = 0
     }

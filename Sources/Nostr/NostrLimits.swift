@@ -48,6 +48,11 @@ public enum NostrLimits {
     static let ephemeralAge: Int64 = 60
     static let confirmations = 32
     static let confirmationTimeout = Interval.seconds(10)
+    /// Sockets of isolated publications at once, how many one publication may have, and how many messages one may bring
+    /// that are no answer.
+    static let isolatedSockets = 16
+    static let isolatedRelays = 4
+    static let isolatedMessages = 16
     /// Events written to one relay: a burst, then one every 350 ms (chapter 05 §6.11).
     static let publishBurst = 3.0
     static let publishInterval = Interval.milliseconds(350)

@@ -40,6 +40,7 @@ extension NostrClient {
     }
 
     private func process(_ message: UnsafeRawBufferPointer, from relay: RelayConnection, at now: Now) -> FrameOutcome {
+        activity.count(.frameReceived)
         guard message.count <= NostrLimits.messageBytes else { return drop(.frameOversized) }
         guard message.isValidUTF8 else { return drop(.frameInvalidUTF8) }
         guard let frame = try? RelayFrame.parse(message) else { return drop(.frameMalformed) }
@@ -75,12 +76,14 @@ extension NostrClient {
         guard subscription.filter.isInPeriod(event.createdAt) else { return drop(.eventOutsidePeriod) }
         if let expiration = event.expiration, expiration <= now.wall.unixSeconds { return drop(.eventExpired) }
         guard relay.verification.take(at: now.monotonic) else { return .overBudget }
+        activity.count(.signatureChecked)
         guard let verified = VerifiedEvent(verifying: event) else {
             drops.count(.eventSignatureInvalid)
             return .verified
         }
         recent.record(key)
         relay.delivered(at: now)
+        activity.count(.eventDelivered)
         emit(.event(verified, subscription: subscription.id))
         return .verified
     }

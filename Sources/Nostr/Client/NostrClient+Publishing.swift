@@ -38,6 +38,44 @@ extension NostrClient {
         return id
     }
 
+    /// Like `publishConfirmed`, but over new connections that carry nothing else: for what must not be linkable to this
+    /// box's other traffic. At most four relays; connected or not makes no difference.
+    public func publishIsolated(_ event: VerifiedEvent, to relays: [NostrRelayURL], at now: Now) -> PublicationID {
+        let id = PublicationID(number: nextNumber())
+        let usable = relays.filter { url in
+            isPermitted(url) && !(connection(url)?.isFailed(at: now.monotonic) ?? false)
+        }.prefix(NostrLimits.isolatedRelays)
+        let frame = ClientFrame.event(event.json())
+        guard gate == .open, !usable.isEmpty else {
+            finish((id, .failed(.notConnected)))
+            return id
+        }
+        guard isolated.count + usable.count <= NostrLimits.isolatedSockets else {
+            finish((id, .failed(.busy)))
+            return id
+        }
+        guard frame.count <= NostrLimits.messageBytes else {
+            drops.count(.publicationOversized)
+            finish((id, .failed(.rejected)))
+            return id
+        }
+        for url in usable {
+            let socket = NostrSocketID(relay: url, generation: nextGeneration(), isolation: id)
+            emit(isolated.begin(id, event: event.id, frame: frame, socket: socket, at: now.monotonic))
+        }
+        return id
+    }
+
+    func receivedIsolated(_ message: [UInt8], on socket: NostrSocketID, at now: Now) {
+        if let answer = isolated.answer(in: message, from: socket) {
+            answers.count(answer)
+            connection(socket.relay)?.note(answer, at: now)
+            emit(answer.isSuccess ? isolated.accepted(on: socket) : isolated.ended(socket, isClosed: false))
+        } else if isolated.isChattering(socket) {
+            emit(isolated.ended(socket, isClosed: false))
+        }
+    }
+
     private func enqueue(
         _ event: VerifiedEvent, owedTo relays: [NostrRelayURL: Bool], confirmation: PublicationID?
     ) -> Bool {
@@ -70,6 +108,7 @@ extension NostrClient {
             connection.usedAt = now.monotonic
             pending.settle(entry, with: connection.url)
             if let id = entry.confirmation { confirmations.written(id, to: connection.url) }
+            activity.count(.eventSent)
             emit(.send(entry.frame, on: connection.socket))
         }
     }
@@ -81,6 +120,7 @@ extension NostrClient {
     }
 
     func answered(_ event: JSONString, _ answer: RelayAnswer, by connection: RelayConnection, at now: Now) {
+        answers.count(answer)
         connection.answered(answer, at: now)
         // Some relays answer a malformed event without its id; such an answer belongs to nobody.
         guard let id = EventID(hexDigits: event.bytes) else { return drops.count(.answerUnmatched) }

@@ -87,6 +87,7 @@ extension NostrClient {
             connection.requests[number]?.activate(at: now.monotonic)
             connection.usedAt = now.monotonic
             subscriptions[index].load.sent(to: connection.url)
+            activity.count(.requestSent)
             let frame = ClientFrame.request(subscriptions[index].id, subscriptions[index].currentFilter)
             emit(.send(frame, on: connection.socket))
         }

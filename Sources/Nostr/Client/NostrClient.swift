@@ -19,6 +19,11 @@ public final class NostrClient {
     public private(set) var gate = NetworkGate.closed
     public private(set) var defaultRelays: [NostrRelayURL]
     public internal(set) var drops = Tally<NostrDrop>()
+    public internal(set) var activity = Tally<NostrActivity>()
+    /// Answers to published events, over all relays.
+    public internal(set) var answers = Tally<RelayAnswer>()
+    /// How connections and attempts ended, over all relays.
+    public internal(set) var failures = Tally<RelayFailure>()
 
     /// In the order they came to be known, which is the order they are served in.
     var connections: [RelayConnection] = []
@@ -26,6 +31,7 @@ public final class NostrClient {
     var subscriptions: [Subscription] = []
     var pending = PendingEvents()
     var confirmations = Confirmations()
+    var isolated = IsolatedPublications()
     var recent = RecentEvents()
     var random: any RandomNumberGenerator
     /// Where the next turn of inbound processing begins.
@@ -48,6 +54,15 @@ public final class NostrClient {
     public func nextEffect() -> NostrEffect? { effects.popFirst() }
 
     func emit(_ effect: NostrEffect) { effects.append(effect) }
+
+    func emit(_ effects: [NostrEffect]) {
+        for effect in effects { emit(effect) }
+    }
+
+    func nextGeneration() -> UInt64 {
+        generations += 1
+        return generations
+    }
 
     func nextNumber() -> UInt64 {
         numbers += 1
@@ -124,6 +139,7 @@ public final class NostrClient {
             disconnect(connection, nil, closing: CloseCode.goingAway, at: now)
             connection.redial(at: nil)
         }
+        emit(isolated.endAll())
         reportLoads(at: now.monotonic)
     }
 
@@ -138,12 +154,16 @@ public final class NostrClient {
         for connection in connections where !connection.isIdle {
             emit(.close(connection.socket, code: CloseCode.goingAway))
         }
+        emit(isolated.wipe())
         connections.removeAll()
         subscriptions.removeAll()
         pending.removeAll()
         confirmations.removeAll()
         recent.removeAll()
         drops = Tally()
+        activity = Tally()
+        answers = Tally()
+        failures = Tally()
         defaultRelays = []
         gate = .closed
         route.worked()
@@ -153,8 +173,10 @@ public final class NostrClient {
     // MARK: What sockets report
 
     public func relayOpened(_ socket: NostrSocketID, at now: Now) {
+        guard socket.isolation == nil else { return emit(isolated.opened(socket, at: now.monotonic)) }
         guard let connection = current(socket), case .dialling = connection.phase else { return }
         route.worked()
+        activity.count(.connected)
         connection.opened(at: now.monotonic)
         emit(.relayStateChanged(connection.url, isConnected: true))
         pump(connection, at: now)
@@ -162,16 +184,20 @@ public final class NostrClient {
     }
 
     public func relayClosed(_ socket: NostrSocketID, _ failure: RelayFailure, at now: Now) {
+        guard socket.isolation == nil else { return emit(isolated.ended(socket, isClosed: true)) }
         guard let connection = current(socket) else { return }
         disconnect(connection, failure, closing: nil, at: now)
         reportLoads(at: now.monotonic)
     }
 
     /// Bytes of any kind arrived, a pong for instance.
-    public func heard(on socket: NostrSocketID, at now: Now) { current(socket)?.heard(at: now.monotonic) }
+    public func heard(on socket: NostrSocketID, at now: Now) {
+        if socket.isolation == nil { current(socket)?.heard(at: now.monotonic) }
+    }
 
     /// A whole text message arrived.
     public func received(_ message: [UInt8], on socket: NostrSocketID, at now: Now) {
+        guard socket.isolation == nil else { return receivedIsolated(message, on: socket, at: now) }
         guard let connection = current(socket), connection.isOpen else { return }
         connection.heard(at: now.monotonic)
         if connection.inbound.isEmpty { connection.inboundReadyAt = now.monotonic }
@@ -208,6 +234,7 @@ public final class NostrClient {
             if let due = connection.publishDueAt, due <= now.monotonic { pump(connection, at: now) }
         }
         for result in confirmations.expired(at: now.monotonic) { finish(result) }
+        emit(isolated.expire(at: now.monotonic))
         reportLoads(at: now.monotonic)
         processInbound(at: now)
     }
@@ -218,6 +245,7 @@ public final class NostrClient {
         func consider(_ deadline: Instant?) {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
+        consider(isolated.nextDeadline)
         consider(reconcileAt)
         for subscription in subscriptions {
             if !subscription.load.isReported { consider(subscription.load.deadline) }
@@ -280,8 +308,8 @@ public final class NostrClient {
 
     func dialIfWanted(_ connection: RelayConnection, at now: Now) {
         guard gate == .open, isWanted(connection.url), connection.mayDial(at: now.monotonic) else { return }
-        generations += 1
-        connection.dialled(generation: generations, at: now.monotonic)
+        activity.count(.dialled)
+        connection.dialled(generation: nextGeneration(), at: now.monotonic)
         emit(.dial(connection.socket))
     }
 
@@ -293,6 +321,7 @@ public final class NostrClient {
     func disconnect(_ connection: RelayConnection, _ failure: RelayFailure?, closing code: UInt16?, at now: Now) {
         guard !connection.isIdle else { return }
         let wasOpen = connection.isOpen
+        if let failure { failures.count(failure) }
         if let code { emit(.close(connection.socket, code: code)) }
         connection.disconnected(failure, at: now.monotonic, using: &random)
         if failure == .routeUnavailable { connection.redial(at: route.failed(at: now.monotonic)) }

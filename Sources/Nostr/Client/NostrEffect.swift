@@ -3,6 +3,14 @@
 public struct NostrSocketID: Hashable, Sendable {
     public let relay: NostrRelayURL
     public let generation: UInt64
+    /// Set for the socket of one isolated publication: it must not share a Tor circuit with anything else.
+    public let isolation: PublicationID?
+
+    init(relay: NostrRelayURL, generation: UInt64, isolation: PublicationID? = nil) {
+        self.relay = relay
+        self.generation = generation
+        self.isolation = isolation
+    }
 }
 
 /// What the relay client wants done, in order.
@@ -81,7 +89,7 @@ public enum PublicationOutcome: Hashable, Sendable {
 }
 
 public enum PublicationFailure: String, CaseIterable, Sendable {
-    /// The gate was not open or no target relay was connected; nothing was sent.
+    /// The gate was not open, or no target relay was connected or fit to be dialled; nothing was sent.
     case notConnected = "not-connected"
     /// Every relay refused it or went away.
     case rejected

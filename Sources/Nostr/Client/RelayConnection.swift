@@ -134,6 +134,8 @@ final class RelayConnection {
         case .idle: return .fine
         case .dialling(let since): return now - since >= NostrLimits.dialTimeout ? .dead(.timedOut) : .fine
         case .open:
+            // While we do not read, the silence is ours.
+            if inbound.isReadingStopped { heard(at: now) }
             if let pingedAt { return now - pingedAt >= NostrLimits.pongTimeout ? .dead(.unresponsive) : .fine }
             guard now - lastHeard >= NostrLimits.keepAlive else { return .fine }
             pingedAt = now
@@ -198,6 +200,10 @@ final class RelayConnection {
     func answered(_ answer: RelayAnswer, at now: Now) {
         unprovenAttempts = nil
         pace.answered(answer, at: now.monotonic)
+        note(answer, at: now)
+    }
+
+    func note(_ answer: RelayAnswer, at now: Now) {
         record.answers.count(answer)
         if answer.isSuccess { record.lastAccepted = now.wall }
     }

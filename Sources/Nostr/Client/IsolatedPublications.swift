@@ -1,0 +1,96 @@
+import Basics
+
+/// Confirmed publications over connections of their own, one per relay and event, closed when all is said. On a shared
+/// socket a relay could link every courier drop to the box that left it; over Tor each of these sockets takes a circuit
+/// of its own.
+struct IsolatedPublications {
+    private struct Attempt {
+        let socket: NostrSocketID
+        let publication: PublicationID
+        let event: EventID
+        let frame: [UInt8]
+        var deadline: Instant
+        var isWritten = false
+        /// Messages that were not the answer.
+        var otherMessages = 0
+    }
+
+    private var attempts: [Attempt] = []
+
+    var count: Int { attempts.count }
+    var nextDeadline: Instant? { attempts.map(\.deadline).min() }
+
+    mutating func begin(
+        _ publication: PublicationID, event: EventID, frame: [UInt8], socket: NostrSocketID, at now: Instant
+    ) -> NostrEffect {
+        attempts.append(
+            Attempt(
+                socket: socket, publication: publication, event: event, frame: frame,
+                deadline: now + NostrLimits.dialTimeout))
+        return .dial(socket)
+    }
+
+    mutating func opened(_ socket: NostrSocketID, at now: Instant) -> [NostrEffect] {
+        guard let index = index(of: socket), !attempts[index].isWritten else { return [] }
+        attempts[index].isWritten = true
+        attempts[index].deadline = now + NostrLimits.confirmationTimeout
+        return [.send(attempts[index].frame, on: socket)]
+    }
+
+    /// The relay's answer to the event, if this message is it.
+    mutating func answer(in message: [UInt8], from socket: NostrSocketID) -> RelayAnswer? {
+        guard let index = index(of: socket), attempts[index].isWritten else { return nil }
+        attempts[index].otherMessages += 1
+        guard message.count <= NostrLimits.messageBytes else { return nil }
+        return message.withUnsafeBytes { bytes in
+            guard bytes.isValidUTF8, case .ok(let event, let answer)? = try? RelayFrame.parse(bytes),
+                EventID(hexDigits: event.bytes) == attempts[index].event
+            else { return nil }
+            return answer
+        }
+    }
+
+    func isChattering(_ socket: NostrSocketID) -> Bool {
+        index(of: socket).map { attempts[$0].otherMessages >= NostrLimits.isolatedMessages } ?? false
+    }
+
+    /// A relay took the event: its socket and those that still try are closed.
+    mutating func accepted(on socket: NostrSocketID) -> [NostrEffect] {
+        guard let index = index(of: socket) else { return [] }
+        let publication = attempts[index].publication
+        let sockets = attempts.filter { $0.publication == publication }.map(\.socket)
+        attempts.removeAll { $0.publication == publication }
+        return sockets.map { .close($0, code: CloseCode.goingAway) }
+            + [.published(publication, .accepted(by: socket.relay))]
+    }
+
+    /// This attempt is over. The last one of a publication is its outcome.
+    ///
+    /// - Parameter isClosed: the socket is gone already.
+    mutating func ended(
+        _ socket: NostrSocketID, isClosed: Bool, _ failure: PublicationFailure = .rejected
+    ) -> [NostrEffect] {
+        guard let index = index(of: socket) else { return [] }
+        let publication = attempts.remove(at: index).publication
+        var effects: [NostrEffect] = isClosed ? [] : [.close(socket, code: CloseCode.goingAway)]
+        if !attempts.contains(where: { $0.publication == publication }) {
+            effects.append(.published(publication, .failed(failure)))
+        }
+        return effects
+    }
+
+    mutating func expire(at now: Instant) -> [NostrEffect] {
+        let late = attempts.filter { $0.deadline <= now }.map(\.socket)
+        return late.flatMap { ended($0, isClosed: false, .timedOut) }
+    }
+
+    mutating func endAll() -> [NostrEffect] { attempts.map(\.socket).flatMap { ended($0, isClosed: false) } }
+
+    /// Closes everything and tells nobody.
+    mutating func wipe() -> [NostrEffect] {
+        defer { attempts.removeAll() }
+        return attempts.map { .close($0.socket, code: CloseCode.goingAway) }
+    }
+
+    private func index(of socket: NostrSocketID) -> Int? { attempts.firstIndex { $0.socket == socket } }
+}
