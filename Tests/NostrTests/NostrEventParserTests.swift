@@ -42,7 +42,8 @@ final class NostrEventParserTests: XCTestCase {
         pubkey: String = "\"p\"", createdAt: String = "1", kind: String = "2", tags: String = "[]",
         content: String = "\"c\"", more: String = ""
     ) -> String {
-        "{\"pubkey\":\(pubkey),\"created_at\":\(createdAt),\"kind\":\(kind),\"tags\":\(tags),\"content\":\(content)\(more)}"
+        "{\"pubkey\":\(pubkey),\"created_at\":\(createdAt),\"kind\":\(kind),\"tags\":\(tags),"
+            + "\"content\":\(content)\(more)}"
     }
 
     func testAnyOrderWhiteSpaceAndUnknownMembersAreAccepted() throws {
