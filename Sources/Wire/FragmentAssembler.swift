@@ -93,8 +93,9 @@ public struct FragmentAssembler: Sendable {
 
     /// Broadcast sets that had no new fragment for `idle` and were not returned within `retry`: longest stalled first,
     /// ties by sender and stream ID, at most `most`. The returned ones count as asked for (chapter 04 §6.5).
-    public mutating func takeStalled(idle: Interval, retry: Interval, most: Int, at now: Instant) -> [FragmentStreamID]
-    {
+    public mutating func takeStalled(
+        idle: Interval, retry: Interval, most: Int, at now: Instant
+    ) -> [FragmentStreamID] {
         let stalled = sets.filter { _, set in
             set.isBroadcast && now - set.progressed >= idle && set.requested.map { now - $0 >= retry } ?? true
         }

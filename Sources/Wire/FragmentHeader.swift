@@ -16,7 +16,7 @@ public struct FragmentStreamID: Hashable, Comparable, Sendable {
         value = bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    public var bytes: [UInt8] { PeerID(value: value).bytes }
+    public var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian) { [UInt8]($0) } }
     /// 16 lower-case hex digits.
     public var hex: String { Hex.encode(bytes) }
 

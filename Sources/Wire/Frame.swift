@@ -13,6 +13,27 @@ public struct Frame: Hashable, Sendable {
         self.layout = layout
     }
 
+    /// A frame joined from fragments.
+    ///
+    /// Android takes what looks like padding off a frame before it cuts it, and a signature often ends in 01 or 02 02.
+    /// A signature short by just that is completed; whether rightly, its verification tells (chapter 01 §18 item 9).
+    public init(reassembled bytes: [UInt8]) throws(FrameRejection) {
+        do {
+            self = try Frame(bytes)
+        } catch {
+            guard error == .truncated else { throw error }
+            for missing in 1...2 {
+                let completed = bytes + Array(repeating: UInt8(missing), count: missing)
+                guard let frame = try? Frame(completed), frame.layout.hasSignature,
+                    frame.layout.length == completed.count
+                else { continue }
+                self = frame
+                return
+            }
+            throw error
+        }
+    }
+
     /// A copy of a frame read in place.
     public init(_ view: FrameView) {
         bytes = [UInt8](view.bytes)

@@ -77,7 +77,7 @@ public struct RequestSync: Hashable, Sendable {
         writer.append(Field.data, filter.data)
         if let types = types?.wire { writer.append(Field.types, types) }
         if let since { writer.append(Field.since, bigEndian: since.milliseconds) }
-        if let fragmentFilterText { writer.append(Field.fragmentFilter, fragmentFilterText.utf8) }
+        if let text = fragmentFilterText, !text.isEmpty { writer.append(Field.fragmentFilter, text.utf8) }
         return writer.encoded
     }
 }

@@ -12,8 +12,8 @@ struct Inflater {
     static let keptBuffer = 16_384
 
     private struct State {
-        var stream = z_stream()
-        var buffer: UnsafeMutableRawBufferPointer
+        let stream: UnsafeMutablePointer<z_stream>
+        let buffer: UnsafeMutableRawBufferPointer
         var overflow: UnsafeMutableRawBufferPointer?
     }
 
@@ -27,10 +27,12 @@ struct Inflater {
             return Inflater(state: state)
         }
         let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
-        state.initialize(to: State(buffer: .allocate(byteCount: keptBuffer, alignment: 16)))
+        state.initialize(
+            to: State(stream: .allocate(capacity: 1), buffer: .allocate(byteCount: keptBuffer, alignment: 16)))
+        state.pointee.stream.initialize(to: z_stream())
         let inflater = Inflater(state: state)
         let status = inflateInit2_(
-            &state.pointee.stream, -MAX_WBITS, zlibVersion(), Int32(MemoryLayout<z_stream>.size))
+            state.pointee.stream, -MAX_WBITS, zlibVersion(), Int32(MemoryLayout<z_stream>.size))
         guard status == Z_OK else {
             inflater.free()
             return nil
@@ -44,7 +46,7 @@ struct Inflater {
         state.pointee.overflow = nil
         let previous = Inflater.idle.exchange(UInt(bitPattern: state), ordering: .acquiringAndReleasing)
         if let surplus = UnsafeMutablePointer<State>(bitPattern: previous) {
-            inflateEnd(&surplus.pointee.stream)
+            inflateEnd(surplus.pointee.stream)
             Inflater(state: surplus).free()
         }
     }
@@ -64,17 +66,18 @@ struct Inflater {
 
     /// Whether the stream in `body` filled `output`.
     func inflate(_ body: UnsafeRawBufferPointer, filling output: UnsafeMutableRawBufferPointer) -> Bool {
-        guard inflateReset(&state.pointee.stream) == Z_OK else { return false }
-        state.pointee.stream.next_in = UnsafeMutablePointer(
-            mutating: body.baseAddress?.assumingMemoryBound(to: Bytef.self))
-        state.pointee.stream.avail_in = uInt(body.count)
-        state.pointee.stream.next_out = output.baseAddress?.assumingMemoryBound(to: Bytef.self)
-        state.pointee.stream.avail_out = uInt(output.count)
-        _ = Czlib.inflate(&state.pointee.stream, Z_FINISH)
-        return state.pointee.stream.avail_out == 0
+        let stream = state.pointee.stream
+        guard inflateReset(stream) == Z_OK else { return false }
+        stream.pointee.next_in = UnsafeMutablePointer(mutating: body.baseAddress?.assumingMemoryBound(to: Bytef.self))
+        stream.pointee.avail_in = uInt(body.count)
+        stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: Bytef.self)
+        stream.pointee.avail_out = uInt(output.count)
+        _ = Czlib.inflate(stream, Z_FINISH)
+        return stream.pointee.avail_out == 0
     }
 
     private func free() {
+        state.pointee.stream.deallocate()
         state.pointee.buffer.deallocate()
         state.deinitialize(count: 1)
         state.deallocate()

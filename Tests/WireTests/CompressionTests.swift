@@ -1,3 +1,4 @@
+import Dispatch
 import XCTest
 
 @testable import Wire
@@ -52,6 +53,21 @@ final class CompressionTests: XCTestCase {
             }
         }
         XCTAssertEqual(both, Array(text.prefix(100)) + text)
+    }
+
+    func testCallersAtTheSameTimeHaveStreamsOfTheirOwn() {
+        let results = UnsafeMutableBufferPointer<Int>.allocate(capacity: 8)
+        results.initialize(repeating: 0)
+        defer { results.deallocate() }
+        nonisolated(unsafe) let failures = results
+        DispatchQueue.concurrentPerform(iterations: failures.count) { caller in
+            let text = Array(String(repeating: "gate \(caller), north of it. ", count: 40).utf8)
+            for _ in 0..<200 {
+                let body = text.withUnsafeBytes { Compression.deflate($0) } ?? []
+                if Compression.inflate(body, originalSize: text.count) != text { failures[caller] += 1 }
+            }
+        }
+        XCTAssertEqual(results.reduce(0, +), 0)
     }
 
     func testSizesOutOfRangeAreRefused() {

@@ -86,6 +86,29 @@ final class FrameTests: XCTestCase {
         XCTAssertEqual(copied, try Frame(bytes))
     }
 
+    func testASignatureThatLostItsEndToUnpaddingIsCompleted() throws {
+        for missing in 1...2 {
+            var signed = packet
+            let end = [UInt8](repeating: UInt8(missing), count: missing)
+            signed.signature = [UInt8](repeating: 0x5a, count: 64 - missing) + end
+            let bytes = try signed.encoded()
+            let cut = Array(bytes.dropLast(missing))
+            XCTAssertEqual(Padding.unpad(bytes), cut)
+            XCTAssertThrowsError(try Frame(cut))
+            XCTAssertEqual(try Frame(reassembled: cut).bytes, bytes)
+            XCTAssertEqual(try Frame(reassembled: bytes).bytes, bytes)
+        }
+    }
+
+    func testNothingElseIsCompleted() throws {
+        let bytes = try packet.encoded()
+        XCTAssertThrowsError(try Frame(reassembled: Array(bytes.dropLast(3))))
+        var unsigned = packet
+        unsigned.signature = nil
+        XCTAssertThrowsError(try Frame(reassembled: unsigned.encoded().dropLast(1)))
+        XCTAssertThrowsError(try Frame(reassembled: []))
+    }
+
     func testNoiseFramesAreTransmittedPadded() throws {
         XCTAssertEqual(try Frame(packet.encoded()).transmitted(), try packet.encoded(padded: true))
         var message = packet

@@ -27,7 +27,7 @@ extension MeshNode {
     /// sender, never direct, never relayed.
     func receiveReassembled(_ bytes: [UInt8], of fragment: Arrival) {
         // Padding inside the joined bytes is trailing bytes to the parser.
-        guard let inner = try? Frame(bytes) else { return drops.count(.malformedFrame) }
+        guard let inner = try? Frame(reassembled: bytes) else { return drops.count(.malformedFrame) }
         inner.withView { view in
             guard view.type != .fragment else { return drops.count(.malformedPayload) }
             switch gate.examineReassembled(view, ingressPeer: fragment.ingressPeer, at: now) {
