@@ -26,10 +26,11 @@ let package = Package(
         system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
         system("Copenssl", pkgConfig: "libcrypto", package: "libssl-dev"),
         system("Clibedit", pkgConfig: "libedit", package: "libedit-dev"),
-        system("Ctomlplusplus", pkgConfig: nil, package: "libtomlplusplus-dev"),
+        // toml++ is C++, so its thin module is a target; its pkg-config macros are refused by the package manager.
         .target(
-            name: "CToml", dependencies: ["Ctomlplusplus"],
-            cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")]),
+            name: "CToml",
+            cxxSettings: [.define("TOML_HEADER_ONLY", to: "0"), .define("TOML_SHARED_LIB", to: "1")],
+            linkerSettings: [.linkedLibrary("tomlplusplus"), .linkedLibrary("stdc++")]),
 
         // Pure: no I/O, no clock, no randomness of their own. A module imports only what stands above it here.
         .target(name: "Basics", dependencies: ["Clibsodium"]),

@@ -1,0 +1,87 @@
+import Basics
+
+/// Everything the operator can set. The initial values are the documented defaults: nothing else states them.
+public struct Configuration: Equatable, Sendable {
+    /// `nil`: `gate-` and 4 hex digits of the peer ID.
+    public var nickname: String?
+    public var stateDirectory = "/var/lib/bitgate"
+    public var controlSocket = "/run/bitgate/control"
+    public var radio = Radio()
+    public var air = Air()
+    public var location = Location()
+    public var gateway = Gateway()
+    public var bridge = Bridge()
+    public var nostr = Nostr()
+    public var network = Network()
+    public var clock = Clock()
+    public var log = Log()
+
+    public init() {}
+
+    public struct Radio: Equatable, Sendable {
+        public enum Kind: String, CaseIterable, Sendable { case air }
+        public var kind = Kind.air
+    }
+
+    /// Virtual air: a room of processes on one machine.
+    public struct Air: Equatable, Sendable {
+        public var room = "/run/bitgate/air"
+        /// `nil`: the nickname's default form.
+        public var name: String?
+        public var mtu = 517
+        /// Share of received frames lost, 0…1.
+        public var loss = 0.0
+        public var delay = DelayRange()
+        public var seed: Int64 = 0
+    }
+
+    public struct Location: Equatable, Sendable {
+        /// Geohash of exactly 6 characters.
+        public var cell: String?
+        public var latitude: Double?
+        public var longitude: Double?
+    }
+
+    public struct Gateway: Equatable, Sendable {
+        public var isEnabled = true
+        public var echo = true
+        /// Geohash channels followed besides those that deposits show to be in use.
+        public var channels: [String] = []
+        public var demandChannels = true
+    }
+
+    public struct Bridge: Equatable, Sendable {
+        public var isEnabled = true
+        public var extraCells: [String] = []
+    }
+
+    public struct Nostr: Equatable, Sendable {
+        /// Added relays, as normalised URLs.
+        public var relays: [String] = []
+        public var useBuiltInRelays = true
+    }
+
+    public struct Network: Equatable, Sendable {
+        public enum Tor: String, CaseIterable, Sendable { case required, off }
+        public var tor = Tor.required
+    }
+
+    public struct Clock: Equatable, Sendable {
+        public var trustSystem = false
+    }
+
+    public struct Log: Equatable, Sendable {
+        public var level = LogLevel.info
+    }
+}
+
+/// How long a received frame is held back on virtual air.
+public struct DelayRange: Hashable, Sendable {
+    public var low = Interval.zero
+    public var high = Interval.zero
+
+    public init(low: Interval = .zero, high: Interval = .zero) {
+        self.low = low
+        self.high = high
+    }
+}

@@ -1,0 +1,86 @@
+/// Every key of the configuration file: parsing, `bitgate config check`, `bitgate config defaults`, the packaged default
+/// file and the documentation all come from these rows.
+enum ConfigurationTable {
+    /// Sections in the order they are documented, each with what it is about.
+    static let sections: [(name: String, summary: String)] = [
+        ("", ""),
+        ("radio", "How this box hears its neighbours."),
+        ("air", "Virtual air: a room of processes on one machine, in place of Bluetooth."),
+        ("location", "Where the box stands. Only the 6-character cell is ever sent; coordinates stay in this file."),
+        ("gateway", "Carrying public location channels between the mesh and Nostr relays."),
+        ("bridge", "Joining this mesh with other meshes of the same area. Carries only what its author signed for it."),
+        ("nostr", "Nostr relays."),
+        ("network", "The way to the internet."),
+        (
+            "clock",
+            "Peers ignore a box whose clock is more than two minutes off, so nothing is published on a doubtful one."
+        ),
+        ("log", "The log on standard error. It never holds names, messages, identifiers or places."),
+    ]
+
+    static var settings: [Setting] {
+        [
+            Setting(
+                "nickname", \.nickname, .nickname, example: "gate-1a2b",
+                "The name phones see; unset: gate- and 4 hex digits of the box's peer ID.", .reload),
+            Setting(
+                "state_directory", \.stateDirectory, .path,
+                "Where the identity keys and all other state live; the daemon's own, mode 0700."),
+            Setting("control_socket", \.controlSocket, .path, "Where the bitgate command reaches the daemon."),
+
+            Setting("radio.kind", \.radio.kind, .choice, "The radio; virtual air is the only one so far."),
+
+            Setting("air.room", \.air.room, .path, "The room's directory."),
+            Setting(
+                "air.name", \.air.name, .airName, example: "gate-1a2b",
+                "This node's name in the room; unset: gate- and 4 hex digits of the box's peer ID."),
+            Setting("air.mtu", \.air.mtu, .integer(23...517), "ATT MTU offered to neighbours."),
+            Setting("air.loss", \.air.loss, .number(0...1), "Share of received frames that get lost, for trials."),
+            Setting("air.delay", \.air.delay, .delay, "How long received frames are held back, for trials."),
+            Setting("air.seed", \.air.seed, .integer(0...Int64.max), "Seed of loss and delay, to repeat a trial."),
+
+            Setting(
+                "location.cell", \.location.cell, .cell, example: "u4pruy",
+                "Geohash of the place, at least 6 characters; cut to 6. Not together with coordinates."),
+            Setting(
+                "location.latitude", \.location.latitude, .number(-90...90), example: 57.64911,
+                "Degrees north; needs longitude."),
+            Setting(
+                "location.longitude", \.location.longitude, .number(-180...180), example: 10.40744,
+                "Degrees east; needs latitude."),
+
+            Setting("gateway.enabled", \.gateway.isEnabled, .boolean, "Be a gateway for location channels.", .reload),
+            Setting(
+                "gateway.echo", \.gateway.echo, .boolean,
+                "Repeat an uplinked message on the mesh once, so that neighbours without internet see it too.", .reload),
+            Setting(
+                "gateway.channels", \.gateway.channels, .geohashes(atMost: 8),
+                "Geohash channels always brought to the mesh, at most 8.", .reload),
+            Setting(
+                "gateway.demand_channels", \.gateway.demandChannels, .boolean,
+                "Also bring the channels neighbours write in, for an hour after their last message.", .reload),
+
+            Setting("bridge.enabled", \.bridge.isEnabled, .boolean, "Be a bridge; needs a location.", .reload),
+            Setting(
+                "bridge.extra_cells", \.bridge.extraCells, .cells(atMost: 8),
+                "Cells of distant venues to join as well; say so to your guests, it widens who reads them.", .reload),
+
+            Setting(
+                "nostr.relays", \.nostr.relays, .relays,
+                "Added relays, at most 8: wss:// anywhere, ws:// only on this machine or for .onion names.", .reload),
+            Setting(
+                "nostr.use_builtin_relays", \.nostr.useBuiltInRelays, .boolean,
+                "Use the relays phones use as well. When false, nostr.relays alone carry everything.", .reload),
+
+            Setting(
+                "network.tor", \.network.tor, .choice,
+                "\"required\" reaches the internet through Tor or not at all; \"off\" shows relays this box's address."),
+
+            Setting(
+                "clock.trust_system", \.clock.trustSystem, .boolean,
+                "Believe the system clock although the kernel does not call it synchronised."),
+
+            Setting("log.level", \.log.level, .choice, "The least important lines written.", .reload),
+        ]
+    }
+}

@@ -1,0 +1,182 @@
+import Basics
+
+extension SettingRule {
+    /// A text setting whose characters are checked by `parse`.
+    static func text(
+        _ allowed: String, parse: @escaping (String) -> Value?, write: @escaping (Value) -> String
+    ) -> SettingRule {
+        SettingRule(
+            allowed: allowed,
+            read: { (value: TomlValue) throws(SettingProblem) in
+                guard case .text(let text) = value else { return nil }
+                return parse(text)
+            },
+            write: { quoted(write($0)) })
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var out = "\""
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { out += "\\" }
+            out.unicodeScalars.append(scalar)
+        }
+        return out + "\""
+    }
+}
+
+extension SettingRule where Value == Bool {
+    static var boolean: SettingRule {
+        SettingRule(
+            allowed: "true or false",
+            read: { (value: TomlValue) throws(SettingProblem) in
+                if case .boolean(let truth) = value { truth } else { nil }
+            },
+            write: { "\($0)" })
+    }
+}
+
+extension SettingRule where Value: FixedWidthInteger {
+    static func integer(_ range: ClosedRange<Value>) -> SettingRule {
+        SettingRule(
+            allowed: "a whole number from \(range.lowerBound) to \(range.upperBound)",
+            read: { (value: TomlValue) throws(SettingProblem) in
+                guard case .integer(let number) = value, let exact = Value(exactly: number) else { return nil }
+                return range.contains(exact) ? exact : nil
+            },
+            write: { "\($0)" })
+    }
+}
+
+extension SettingRule where Value == Double {
+    static func number(_ range: ClosedRange<Double>) -> SettingRule {
+        SettingRule(
+            allowed: "a number from \(plain(range.lowerBound)) to \(plain(range.upperBound))",
+            read: { (value: TomlValue) throws(SettingProblem) in
+                let number: Double
+                switch value {
+                case .integer(let whole): number = Double(whole)
+                case .real(let real): number = real
+                default: return nil
+                }
+                return range.contains(number) ? number : nil
+            },
+            write: { "\($0)" })
+    }
+
+    private static func plain(_ number: Double) -> String {
+        Int64(exactly: number).map { "\($0)" } ?? "\(number)"
+    }
+}
+
+extension SettingRule where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    static var choice: SettingRule {
+        .text(
+            Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "), parse: { Value(rawValue: $0) },
+            write: { $0.rawValue })
+    }
+}
+
+extension SettingRule where Value == [String] {
+    /// A list of texts, each checked and normalised by `element`, which says what is wrong with one. Repeats are refused.
+    static func list(
+        atMost limit: Int, of what: String, element: @escaping (String) -> Result<String, ElementProblem>
+    ) -> SettingRule {
+        SettingRule(
+            allowed: "a list of at most \(limit) \(what)",
+            read: { (value: TomlValue) throws(SettingProblem) in
+                guard case .array(let elements) = value, elements.count <= limit else { return nil }
+                var list: [String] = []
+                for item in elements {
+                    guard case .text(let text) = item.value else {
+                        throw SettingProblem(
+                            message: "must be a list of \(what), not of \(item.value.shown)", place: item.place)
+                    }
+                    switch element(text) {
+                    case .failure(let problem):
+                        throw SettingProblem(message: "\(item.value.shown) \(problem.message)", place: item.place)
+                    case .success(let entry):
+                        guard !list.contains(entry) else {
+                            throw SettingProblem(message: "\(item.value.shown) is listed twice", place: item.place)
+                        }
+                        list.append(entry)
+                    }
+                }
+                return list
+            },
+            write: { "[" + $0.map { "\"\($0)\"" }.joined(separator: ", ") + "]" })
+    }
+}
+
+struct ElementProblem: Error, Equatable {
+    let message: String
+}
+
+extension SettingRule where Value == String {
+    /// Longest path the settings take: what fits a socket address with its temporary suffix.
+    private static var pathLimit: Int { 100 }
+
+    static var path: SettingRule {
+        .text(
+            "an absolute path of at most \(pathLimit) bytes",
+            parse: { text in
+                let isSane = text.hasPrefix("/") && text.utf8.count <= pathLimit && !text.utf8.contains(0)
+                return isSane ? text : nil
+            }, write: { $0 })
+    }
+
+    /// Virtual air's node names.
+    static var airName: SettingRule {
+        .text(
+            "1 to 32 characters of a-z, 0-9 and -",
+            parse: { text in
+                let isAllowed = text.utf8.allSatisfy {
+                    (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d
+                }
+                return isAllowed && (1...32).contains(text.utf8.count) ? text : nil
+            }, write: { $0 })
+    }
+}
+
+extension SettingRule where Value == DelayRange {
+    private static var longest: Interval { .seconds(Int64(10)) }
+
+    /// `"20ms"` or `"20ms..80ms"`, also in `s`.
+    static var delay: SettingRule {
+        .text(
+            "a time such as \"20ms\" or a range such as \"20ms..80ms\", up to 10s",
+            parse: { text in
+                let parts = text.components(around: "..")
+                guard let low = span(parts.head) else { return nil }
+                guard let tail = parts.tail else { return DelayRange(low: low, high: low) }
+                guard let high = span(tail), low <= high else { return nil }
+                return DelayRange(low: low, high: high)
+            },
+            write: { range in
+                let low = "\(range.low.milliseconds)ms"
+                return range.low == range.high ? low : "\(low)..\(range.high.milliseconds)ms"
+            })
+    }
+
+    private static func span(_ text: Substring) -> Interval? {
+        let unit: Int64 = text.hasSuffix("ms") ? 1 : 1_000
+        guard let suffix = ["ms", "s"].first(where: { text.hasSuffix($0) }) else { return nil }
+        let digits = text.dropLast(suffix.count)
+        guard digits.allSatisfy(\.isNumber), digits.utf8.count <= 6, let number = Int64(digits) else { return nil }
+        let span = Interval.milliseconds(number * unit)
+        return span <= longest ? span : nil
+    }
+}
+
+extension String {
+    /// What stands before the first `separator`, and what follows it when there is one.
+    fileprivate func components(around separator: String) -> (head: Substring, tail: Substring?) {
+        var start = startIndex
+        while start < endIndex {
+            if self[start...].hasPrefix(separator) {
+                return (self[..<start], self[index(start, offsetBy: separator.count)...])
+            }
+            start = index(after: start)
+        }
+        return (self[...], nil)
+    }
+}
