@@ -1,0 +1,101 @@
+import EventLoop
+import FoundationEssentials
+import Glibc
+
+/// The operator's side of the control socket: blocking, one request at a time.
+public struct ControlClient {
+    private let path: String
+    /// Milliseconds to wait for an answer.
+    private static let patience: Int32 = 5_000
+    private static let answerLimit = 1 << 20
+
+    public init(path: String) { self.path = path }
+
+    /// Sends a command and returns the answer line without its newline.
+    public func ask(_ command: String) throws(ControlClientError) -> [UInt8] {
+        let connection: FileDescriptor
+        do {
+            connection = try UnixSocket.connect(.stream, to: path)
+        } catch {
+            throw error.code == EACCES ? .forbidden(path) : .nobodyAnswers(path)
+        }
+        let request = Array(#"{"v":\#(ControlProtocol.version),"cmd":"\#(command)"}"#.utf8) + [0x0a]
+        guard request.withUnsafeBytes({ connection.send($0) }) == .bytes(request.count) else {
+            throw .nobodyAnswers(path)
+        }
+        return try line(from: connection)
+    }
+
+    private func line(from connection: FileDescriptor) throws(ControlClientError) -> [UInt8] {
+        var answer: [UInt8] = []
+        while answer.count < ControlClient.answerLimit {
+            var wait = pollfd(fd: connection.raw, events: Int16(POLLIN), revents: 0)
+            guard poll(&wait, 1, ControlClient.patience) > 0 else { throw .silent(path) }
+            let result = withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 1) { buffer in
+                let result = connection.read(into: buffer)
+                if case .bytes(let count) = result { answer += buffer[..<count] }
+                return result
+            }
+            switch result {
+            case .bytes, .wouldBlock: break
+            case .end, .failed: throw .silent(path)
+            }
+            if let newline = answer.firstIndex(of: 0x0a) { return Array(answer[..<newline]) }
+        }
+        throw .notUnderstood
+    }
+
+    /// Sends a command and decodes the member of the answer that is named like it.
+    public func ask<Body: Decodable>(_ command: String, for type: Body.Type) throws(ControlClientError) -> Body {
+        let line = Data(try ask(command))
+        let envelope: Envelope
+        do {
+            envelope = try JSONDecoder().decode(Envelope.self, from: line)
+        } catch { throw .notUnderstood }
+        if let error = envelope.error { throw .refused(error) }
+        guard envelope.ok else { throw .notUnderstood }
+        do {
+            return try JSONDecoder().decode(Answer<Body>.self, from: line, configuration: command).body
+        } catch { throw .notUnderstood }
+    }
+
+    private struct Envelope: Decodable {
+        let ok: Bool
+        let error: ControlError?
+    }
+
+    private struct Answer<Body: Decodable>: DecodableWithConfiguration {
+        let body: Body
+
+        init(from decoder: any Decoder, configuration name: String) throws {
+            body = try decoder.container(keyedBy: ControlMessage.Name.self)
+                .decode(Body.self, forKey: ControlMessage.Name(name))
+        }
+    }
+}
+
+public enum ControlClientError: Error, Equatable, CustomStringConvertible {
+    case nobodyAnswers(String)
+    case forbidden(String)
+    case silent(String)
+    case refused(ControlError)
+    case notUnderstood
+
+    public var description: String {
+        switch self {
+        case .nobodyAnswers(let path): "no daemon answers at \(path): start bitgated, or pass --socket PATH"
+        case .forbidden(let path): "no permission to use \(path): join the group bitgate, or use sudo"
+        case .silent(let path): "the daemon at \(path) gave no answer"
+        case .refused(let error): "the daemon refused: \(error.message)"
+        case .notUnderstood: "the daemon's answer was not understood: is it another version?"
+        }
+    }
+
+    public var exitStatus: Int32 {
+        switch self {
+        case .nobodyAnswers, .silent: ExitStatus.unavailable
+        case .forbidden: ExitStatus.noPermission
+        case .refused, .notUnderstood: ExitStatus.protocolError
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import Basics
+import EventLoop
+import Glibc
+
+/// What the control socket counts.
+public enum ControlEvent: String, CaseIterable, Sendable {
+    case request
+    case malformedRequest
+    case unknownCommand
+    case overlongRequest
+    case clientRefused
+    case clientIdle
+    case clientNotReading
+}
+
+/// One command of the control socket.
+public struct ControlCommand {
+    public let name: String
+    /// The answer line.
+    let answer: () -> [UInt8]
+
+    /// The answer carries what `body` returns under the command's name.
+    public init(_ name: String, _ body: @escaping () -> some Encodable) {
+        self.name = name
+        answer = { ControlMessage.answer(name, body()) }
+    }
+}
+
+/// Listens on the control socket and answers requests from a table of commands.
+public final class ControlServer {
+    private let loop: any EventLoop
+    private let commands: [ControlCommand]
+    private let socketFile: SocketFile
+    private var watch: (any Cancellable)?
+    private var clients: [ObjectIdentifier: ControlClientConnection] = [:]
+    public private(set) var tally = Tally<ControlEvent>()
+
+    /// Opens the socket. A file left behind by a daemon that is gone is replaced; a daemon that answers is not.
+    public init(path: String, loop: any EventLoop, commands: [ControlCommand]) throws(StationFault) {
+        self.loop = loop
+        self.commands = commands
+        socketFile = try SocketFile(path)
+    }
+
+    public func start() {
+        watch = loop.watch(socketFile.descriptor.raw, .read) { [weak self] _ in self?.accept() }
+    }
+
+    /// Drops every client and removes the socket file.
+    public func stop() {
+        watch?.cancel()
+        watch = nil
+        for client in clients.values { client.close() }
+        clients.removeAll()
+        socketFile.remove()
+    }
+
+    private func accept() {
+        while let connection = try? socketFile.descriptor.accept() {
+            guard clients.count < ControlLimits.clients else {
+                tally.count(.clientRefused)
+                let refusal = ControlError(code: "busy", message: "\(ControlLimits.clients) clients are connected")
+                _ = ControlMessage.refusal(refusal).withUnsafeBytes { connection.send($0) }
+                connection.close()
+                continue
+            }
+            let client = ControlClientConnection(connection, loop: loop)
+            clients[ObjectIdentifier(client)] = client
+            client.onLine = { [weak self] in self?.answer($0) ?? [] }
+            client.onEnd = { [weak self, unowned client] reason in
+                if let reason { self?.tally.count(reason) }
+                self?.clients[ObjectIdentifier(client)] = nil
+            }
+            client.start()
+        }
+    }
+
+    private func answer(_ line: [UInt8]) -> [UInt8] {
+        tally.count(.request)
+        do {
+            let request = try ControlMessage.request(line)
+            if let command = commands.first(where: { $0.name == request.cmd }) { return command.answer() }
+            tally.count(.unknownCommand)
+            let known = commands.map(\.name).sorted().joined(separator: ", ")
+            return ControlMessage.refusal(
+                ControlError(code: "unknown_command", message: "there is no such command; known: \(known)"))
+        } catch {
+            tally.count(.malformedRequest)
+            return ControlMessage.refusal(error)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import EventLoop
+import Glibc
+
+/// Small files only their owner may read, written so that a power cut leaves the old content or the new one.
+enum PrivateFile {
+    enum ReadProblem: Error, Equatable {
+        case absent
+        case unreadable(String)
+    }
+
+    /// The bytes of a regular file of at most `limit` bytes that nobody but its owner may touch.
+    static func read(_ path: String, limit: Int) throws(ReadProblem) -> [UInt8] {
+        let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard raw >= 0 else {
+            if errno == ENOENT { throw .absent }
+            throw .unreadable(SystemError.last("open", subject: path).description)
+        }
+        let file = FileDescriptor(owning: raw)
+        var info = stat()
+        guard fstat(raw, &info) == 0 else { throw .unreadable(SystemError.last("stat", subject: path).description) }
+        guard info.st_mode & S_IFMT == S_IFREG else { throw .unreadable("\(path) is not a regular file") }
+        guard info.st_mode & 0o077 == 0 else {
+            throw .unreadable("\(path) is open to other users: chmod 0600 \(path) if you are sure nobody read it")
+        }
+        return try readAll(file, path: path, limit: limit)
+    }
+
+    private static func readAll(_ file: FileDescriptor, path: String, limit: Int) throws(ReadProblem) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit + 1)
+        var filled = 0
+        while filled < bytes.count {
+            let result = bytes.withUnsafeMutableBytes {
+                file.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[filled...]))
+            }
+            switch result {
+            case .bytes(let count): filled += count
+            case .end:
+                bytes.removeLast(bytes.count - filled)
+                return bytes
+            case .wouldBlock: throw .unreadable("\(path): read: would block")
+            case .failed(let error): throw .unreadable("\(path): \(error)")
+            }
+        }
+        throw .unreadable("\(path) is larger than \(limit) bytes")
+    }
+
+    /// Writes a new file, mode 0600, and waits until it is on the disk. An existing one is not touched.
+    static func create(_ path: String, _ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+        let raw = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard raw >= 0 else { throw .last("open", subject: path) }
+        let file = FileDescriptor(owning: raw)
+        guard fchmod(raw, 0o600) == 0 else { throw .last("chmod", subject: path) }
+        var rest = bytes
+        while !rest.isEmpty {
+            switch file.write(rest) {
+            case .bytes(let count): rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            case .end, .wouldBlock: throw SystemError("write", code: ENOSPC, subject: path)
+            case .failed(let error): throw SystemError("write", code: error.code, subject: path)
+            }
+        }
+        guard fsync(raw) == 0 else { throw .last("fsync", subject: path) }
+    }
+
+    /// Waits until the names in a directory are on the disk.
+    static func syncDirectory(_ path: String) throws(SystemError) {
+        let raw = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard raw >= 0 else { throw .last("open", subject: path) }
+        let directory = FileDescriptor(owning: raw)
+        guard fsync(directory.raw) == 0 else { throw .last("fsync", subject: path) }
+    }
+}

@@ -1,0 +1,40 @@
+import EventLoop
+import Glibc
+
+/// The daemon's own directory: made if absent, mode 0700, and held by one process at a time.
+public final class StateDirectory {
+    public let path: String
+    private let lock: FileDescriptor
+
+    /// Opens and locks the directory, making it if only its last part is missing.
+    public init(_ path: String) throws(StationFault) {
+        self.path = path
+        if mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw .state(SystemError.last("mkdir", subject: path).description)
+        }
+        var info = stat()
+        guard stat(path, &info) == 0 else { throw .state(SystemError.last("stat", subject: path).description) }
+        guard info.st_mode & S_IFMT == S_IFDIR else { throw .state("\(path) is not a directory") }
+        guard info.st_uid == geteuid() else {
+            throw .state("\(path) belongs to another user: run bitgated as its owner, or chown it")
+        }
+        guard info.st_mode & 0o077 == 0 else {
+            throw .state("\(path) is open to other users: chmod 0700 \(path)")
+        }
+        lock = try StateDirectory.lock(path + "/lock")
+    }
+
+    /// The lock lives as long as its descriptor, so that a killed process leaves no stale one. The file stays: removing
+    /// it would let two processes lock two different files of the same name.
+    private static func lock(_ path: String) throws(StationFault) -> FileDescriptor {
+        let raw = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard raw >= 0 else { throw .state(SystemError.last("open", subject: path).description) }
+        let descriptor = FileDescriptor(owning: raw)
+        guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
+            throw errno == EWOULDBLOCK
+                ? .alreadyRunning("another process uses this state: \(path) is locked")
+                : .state(SystemError.last("lock", subject: path).description)
+        }
+        return descriptor
+    }
+}
