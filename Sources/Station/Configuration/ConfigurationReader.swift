@@ -83,24 +83,21 @@ struct ConfigurationReader {
 
     /// Rules that concern more than one key.
     mutating func checkTogether(_ document: TomlDocument) {
-        func place(_ key: String) -> TextPlace {
-            document.entries.first { $0.key == key }?.keyPlace ?? .start
-        }
-        let location = configuration.location
-        if location.cell != nil {
-            for (key, value) in [("latitude", location.latitude), ("longitude", location.longitude)] where value != nil
-            {
-                report(
-                    "location.\(key)", "must not stand beside location.cell: give one of them",
-                    at: place("location.\(key)"))
+        func place(_ key: String) -> TextPlace? { document.entries.first { $0.key == key }?.keyPlace }
+        let latitude = place("location.latitude")
+        let longitude = place("location.longitude")
+        if place("location.cell") != nil {
+            for (key, place) in [("location.latitude", latitude), ("location.longitude", longitude)] {
+                guard let place else { continue }
+                report(key, "must not stand beside location.cell: give one of them", at: place)
             }
-        } else if location.latitude != nil, location.longitude == nil {
-            report("location.latitude", "needs location.longitude", at: place("location.latitude"))
-        } else if location.longitude != nil, location.latitude == nil {
-            report("location.longitude", "needs location.latitude", at: place("location.longitude"))
+        } else if let latitude, longitude == nil {
+            report("location.latitude", "needs location.longitude", at: latitude)
+        } else if let longitude, latitude == nil {
+            report("location.longitude", "needs location.latitude", at: longitude)
         }
-        if let own = location.cell, configuration.bridge.extraCells.contains(own) {
-            report("bridge.extra_cells", "must not list location.cell itself", at: place("bridge.extra_cells"))
+        if let own = configuration.location.cell, configuration.bridge.extraCells.contains(own) {
+            report("bridge.extra_cells", "must not list location.cell itself", at: place("bridge.extra_cells") ?? .start)
         }
     }
 

@@ -138,7 +138,7 @@ extension SettingRule where Value == String {
 }
 
 extension SettingRule where Value == DelayRange {
-    private static var longest: Interval { .seconds(Int64(10)) }
+    private static var longest: Interval { .seconds(10) }
 
     /// `"20ms"` or `"20ms..80ms"`, also in `s`.
     static var delay: SettingRule {
@@ -158,10 +158,10 @@ extension SettingRule where Value == DelayRange {
     }
 
     private static func span(_ text: Substring) -> Interval? {
-        let unit: Int64 = text.hasSuffix("ms") ? 1 : 1_000
+        let unit = text.hasSuffix("ms") ? 1 : 1_000
         guard let suffix = ["ms", "s"].first(where: { text.hasSuffix($0) }) else { return nil }
         let digits = text.dropLast(suffix.count)
-        guard digits.allSatisfy(\.isNumber), digits.utf8.count <= 6, let number = Int64(digits) else { return nil }
+        guard digits.allSatisfy(\.isNumber), digits.utf8.count <= 6, let number = Int(digits) else { return nil }
         let span = Interval.milliseconds(number * unit)
         return span <= longest ? span : nil
     }

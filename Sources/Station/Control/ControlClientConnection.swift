@@ -49,7 +49,7 @@ final class ControlClientConnection {
 
     private func restartIdleTimer() {
         idleTimer?.cancel()
-        idleTimer = loop.schedule(after: .seconds(ControlLimits.idleSeconds)) { [weak self] in self?.end(.clientIdle) }
+        idleTimer = loop.schedule(after: ControlLimits.idle) { [weak self] in self?.end(.clientIdle) }
     }
 
     private func receive() {
@@ -78,7 +78,8 @@ final class ControlClientConnection {
         guard input.count <= ControlLimits.requestSize else {
             output += ControlMessage.refusal(
                 ControlError(
-                    code: "too_long", message: "a request has at most \(ControlLimits.requestSize) bytes before its newline"))
+                    code: "too_long",
+                    message: "a request has at most \(ControlLimits.requestSize) bytes before its newline"))
             isEnding = true
             return flush()
         }

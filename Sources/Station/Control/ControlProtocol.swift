@@ -1,3 +1,4 @@
+import Basics
 import FoundationEssentials
 
 /// The control socket's language: one JSON object a line, each way.
@@ -15,7 +16,7 @@ enum ControlLimits {
     /// Answers a client has not read yet; more and it is dropped.
     static let unreadSize = 262_144
     /// A client that says nothing is dropped.
-    static let idleSeconds: Int64 = 30
+    static let idle = Interval.seconds(30)
 }
 
 struct ControlRequest: Decodable, Equatable {
@@ -41,7 +42,8 @@ enum ControlMessage {
             throw ControlError(
                 code: "malformed",
                 message: offset < line.count
-                    ? "not JSON: unexpected byte at column \(offset + 1)" : "not JSON: the line ends at column \(offset + 1)"
+                    ? "not JSON: unexpected byte at column \(offset + 1)"
+                    : "not JSON: the line ends at column \(offset + 1)"
             )
         }
         let request: ControlRequest

@@ -77,7 +77,9 @@ public struct IdentityStore {
             case .unreadable(let why): throw refusal(why)
             }
         }
-        defer { bytes.withUnsafeMutableBytes { explicit_bzero($0.baseAddress, $0.count) } }
+        defer {
+            bytes.withUnsafeMutableBytes { buffer in _ = buffer.baseAddress.map { explicit_bzero($0, buffer.count) } }
+        }
         guard bytes.count == IdentityStore.keySize else {
             throw refusal("\(path) has \(bytes.count) bytes instead of \(IdentityStore.keySize)")
         }
