@@ -1,1 +1,3 @@
-import Basics
+import Glibc
+
+exit(Bitgate.run(Array(CommandLine.arguments.dropFirst())))

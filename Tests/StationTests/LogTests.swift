@@ -36,7 +36,7 @@ final class LogTests: XCTestCase {
 
     func testAPathCannotBreakALine() {
         log(.info).info("\(path: "/a\n<0>b\u{1B}")")
-        XCTAssertEqual(lines, ["info: /a\\u{A}<0>b\\u{1B}\n"])
+        XCTAssertEqual(lines, ["info: /a\\n<0>b\\u{1B}\n"])
     }
 
     func testTheRateIsBoundedAndWhatIsLeftOutIsCounted() {

@@ -11,7 +11,7 @@ final class TerminalTextTests: XCTestCase {
 
     func testWhatATerminalWouldObeyIsShownInstead() {
         XCTAssertEqual(TerminalText.escape("\u{1B}[31mred"), "\\u{1B}[31mred")
-        XCTAssertEqual(TerminalText.escape("a\nb\rc\td\u{7}\u{8}\u{0}"), "a\\u{A}b\\u{D}c\\u{9}d\\u{7}\\u{8}\\u{0}")
+        XCTAssertEqual(TerminalText.escape("a\nb\rc\td\u{7}\u{8}\u{0}"), "a\\nb\\u{D}c\\td\\u{7}\\u{8}\\u{0}")
         XCTAssertEqual(TerminalText.escape("\u{7F}\u{9B}31m\u{90}\u{9D}"), "\\u{7F}\\u{9B}31m\\u{90}\\u{9D}")
     }
 

@@ -97,7 +97,8 @@ struct ConfigurationReader {
             report("location.longitude", "needs location.latitude", at: longitude)
         }
         if let own = configuration.location.cell, configuration.bridge.extraCells.contains(own) {
-            report("bridge.extra_cells", "must not list location.cell itself", at: place("bridge.extra_cells") ?? .start)
+            report(
+                "bridge.extra_cells", "must not list location.cell itself", at: place("bridge.extra_cells") ?? .start)
         }
     }
 

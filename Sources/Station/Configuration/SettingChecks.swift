@@ -3,7 +3,11 @@ import Nostr
 import Wire
 
 extension SettingRule where Value == String {
-    static var nickname: SettingRule { .text("1 to 50 visible characters", parse: { $0 }, write: { $0 }) }
+    static var nickname: SettingRule {
+        .text(
+            "\(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters",
+            parse: { Nickname.normalized($0) }, write: { $0 })
+    }
 
     /// A rendezvous cell. Upper case is refused instead of repaired, since receivers compare exactly; a finer geohash is
     /// cut (chapter 06 §4.4).

@@ -11,8 +11,24 @@ public struct ControlClient {
 
     public init(path: String) { self.path = path }
 
+    /// Sends a command and returns its answer as it came; a refusal is thrown.
+    public func line(_ command: String) throws(ControlClientError) -> String {
+        let line = try exchange(command)
+        _ = try Envelope(accepting: line)
+        return String(decoding: line, as: UTF8.self)
+    }
+
+    /// Sends a command and decodes the member of the answer that is named like it.
+    public func ask<Body: Decodable>(_ command: String, for type: Body.Type) throws(ControlClientError) -> Body {
+        let line = try exchange(command)
+        _ = try Envelope(accepting: line)
+        do {
+            return try ControlMessage.decoder.decode(Answer<Body>.self, from: Data(line), configuration: command).body
+        } catch { throw .notUnderstood }
+    }
+
     /// Sends a command and returns the answer line without its newline.
-    public func ask(_ command: String) throws(ControlClientError) -> [UInt8] {
+    private func exchange(_ command: String) throws(ControlClientError) -> [UInt8] {
         let connection: FileDescriptor
         do {
             connection = try UnixSocket.connect(.stream, to: path)
@@ -45,23 +61,17 @@ public struct ControlClient {
         throw .notUnderstood
     }
 
-    /// Sends a command and decodes the member of the answer that is named like it.
-    public func ask<Body: Decodable>(_ command: String, for type: Body.Type) throws(ControlClientError) -> Body {
-        let line = Data(try ask(command))
-        let envelope: Envelope
-        do {
-            envelope = try JSONDecoder().decode(Envelope.self, from: line)
-        } catch { throw .notUnderstood }
-        if let error = envelope.error { throw .refused(error) }
-        guard envelope.ok else { throw .notUnderstood }
-        do {
-            return try JSONDecoder().decode(Answer<Body>.self, from: line, configuration: command).body
-        } catch { throw .notUnderstood }
-    }
-
     private struct Envelope: Decodable {
         let ok: Bool
         let error: ControlError?
+
+        init(accepting line: [UInt8]) throws(ControlClientError) {
+            do {
+                self = try ControlMessage.decoder.decode(Envelope.self, from: Data(line))
+            } catch { throw .notUnderstood }
+            if let error { throw .refused(error) }
+            guard ok else { throw .notUnderstood }
+        }
     }
 
     private struct Answer<Body: Decodable>: DecodableWithConfiguration {

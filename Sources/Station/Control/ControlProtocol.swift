@@ -36,6 +36,12 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
 }
 
 enum ControlMessage {
+    static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return decoder
+    }
+
     /// Reads one request line.
     static func request(_ line: [UInt8]) throws(ControlError) -> ControlRequest {
         if let offset = JSONSyntax.firstError(in: line) {
@@ -69,6 +75,7 @@ enum ControlMessage {
 
     private static func line(_ message: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard let data = try? encoder.encode(message) else {
             return Array(#"{"error":{"code":"internal","message":"no answer"},"ok":false,"v":1}"#.utf8) + [0x0a]

@@ -3,9 +3,16 @@ import Glibc
 
 /// Small files only their owner may read, written so that a power cut leaves the old content or the new one.
 enum PrivateFile {
-    enum ReadProblem: Error, Equatable {
+    enum ReadProblem: Error, Equatable, CustomStringConvertible {
         case absent
         case unreadable(String)
+
+        var description: String {
+            switch self {
+            case .absent: "there is no such file"
+            case .unreadable(let why): why
+            }
+        }
     }
 
     /// The bytes of a regular file of at most `limit` bytes that nobody but its owner may touch.
@@ -25,7 +32,8 @@ enum PrivateFile {
         return try readAll(file, path: path, limit: limit)
     }
 
-    private static func readAll(_ file: FileDescriptor, path: String, limit: Int) throws(ReadProblem) -> [UInt8] {
+    /// All bytes of an open file, which must be at most `limit`.
+    static func readAll(_ file: FileDescriptor, path: String, limit: Int) throws(ReadProblem) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit + 1)
         var filled = 0
         while filled < bytes.count {

@@ -1,0 +1,53 @@
+import Nostr
+import Wire
+
+/// One line typed into the chat console, understood.
+enum ChatCommand: Equatable {
+    case nothing
+    case say(String)
+    case join(geohash: String)
+    case joinMesh
+    case who
+    case bridge(Bool)
+    case nickname(String)
+    case help
+    case quit
+    /// Cannot be done, and why.
+    case refused(String)
+
+    init(_ line: String) {
+        let text = TextTrimming.trim(line)
+        guard text.hasPrefix("/") else {
+            self = text.isEmpty ? .nothing : .say(text)
+            return
+        }
+        let words = text.split(separator: " ", maxSplits: 1)
+        let rest = words.count == 2 ? TextTrimming.trim(String(words[1])) : ""
+        switch words[0] {
+        case "/j", "/join": self = ChatCommand.join(rest)
+        case "/w", "/who": self = .who
+        case "/bridge":
+            self =
+                rest == "on"
+                ? .bridge(true) : rest == "off" ? .bridge(false) : .refused("use /bridge on or /bridge off")
+        case "/nick":
+            self =
+                Nickname.normalized(rest).map { .nickname($0) }
+                ?? .refused(
+                    "a name has \(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters")
+        case "/m", "/msg": self = .refused("private chat is not available yet")
+        case "/help", "/?": self = .help
+        case "/q", "/quit": self = .quit
+        default: self = .refused("there is no such command; /help lists them")
+        }
+    }
+
+    private static func join(_ text: String) -> ChatCommand {
+        if text == "#mesh" || text == "mesh" { return .joinMesh }
+        let geohash = text.hasPrefix("#") ? String(text.dropFirst()) : text
+        guard Geohash.isCanonical(geohash) else {
+            return .refused("use /j #mesh, or /j with a lower-case geohash such as u4pruy")
+        }
+        return .join(geohash: geohash)
+    }
+}

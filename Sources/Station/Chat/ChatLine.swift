@@ -1,0 +1,24 @@
+/// One thing that happened, as one line. Names and texts come from outside; `text` is safe to print.
+public enum ChatLine: Equatable, Sendable {
+    case message(name: String, text: String)
+    case bridged(name: String, text: String)
+    case channel(geohash: String, name: String, text: String)
+    /// About people and the console itself.
+    case notice(String)
+    case problem(String)
+
+    public var text: String {
+        switch self {
+        case .message(let name, let text): ChatLine.said(name, text)
+        case .bridged(let name, let text): "[bridge] " + ChatLine.said(name, text)
+        case .channel(let geohash, let name, let text):
+            "[#\(TerminalText.escape(geohash))] " + ChatLine.said(name, text)
+        case .notice(let text): "* " + TerminalText.escape(text)
+        case .problem(let text): "! " + TerminalText.escape(text)
+        }
+    }
+
+    private static func said(_ name: String, _ text: String) -> String {
+        "<\(TerminalText.escape(name))> \(TerminalText.escape(text))"
+    }
+}

@@ -1,0 +1,248 @@
+import Basics
+import Crypto
+import EventLoop
+import Gateway
+import Mesh
+import Nostr
+import Radio
+import Wire
+
+/// A person's end of the mesh: a full peer with its own identity that says what is typed and shows what is heard.
+///
+/// It has no internet of its own. What goes to a location channel or across the bridge is signed here and deposited
+/// with a gateway in reach.
+public final class ChatPeer {
+    /// Receives every line to show.
+    public var onLine: ((ChatLine) -> Void)?
+    /// The peer has left; nothing follows.
+    public var onEnd: (() -> Void)?
+    /// Whether anybody has been in reach yet.
+    public private(set) var hasMetSomebody = false
+    /// Called when the first peer comes into reach.
+    public var onFirstPeer: (() -> Void)?
+
+    private let loop: any EventLoop
+    private let identity: StationIdentity
+    /// Held so that nobody else uses the same identity.
+    private let state: StateDirectory?
+    private let switchboard: Switchboard
+    private var nickname: String
+    private var geohash: String?
+    private var bridgeIsOn: Bool
+    private var cell: RendezvousCell?
+    private var names: [PeerID: String] = [:]
+    private var saidHowItWent: Set<String> = []
+    private var isLeaving = false
+
+    private var mesh: MeshNode { switchboard.mesh }
+    private var gateway: Gateway { switchboard.gateway }
+
+    public init(
+        loop: any EventLoop, radio: any LinkPort, identity: StationIdentity, state: StateDirectory? = nil,
+        nickname: String, bridgeIsOn: Bool, random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    ) {
+        self.loop = loop
+        self.identity = identity
+        self.state = state
+        self.nickname = nickname
+        self.bridgeIsOn = bridgeIsOn
+        switchboard = Switchboard(
+            loop: loop, radio: radio,
+            mesh: MeshNode(
+                configuration: MeshConfiguration(nickname: nickname), identity: identity.node, random: random),
+            gateway: Gateway(configuration: .console(), seed: identity.deviceSeed, random: random))
+        switchboard.observer = self
+    }
+
+    /// Goes on the air.
+    public func start() throws {
+        try switchboard.radio.start()
+        switchboard.perform { now in
+            mesh.start(at: now)
+            startGateway(at: now)
+        }
+    }
+
+    /// Says goodbye and goes off the air; `onEnd` follows.
+    public func leave() {
+        guard !isLeaving else { return }
+        isLeaving = true
+        switchboard.perform { mesh.stop(at: $0) }
+        loop.schedule(after: MeshLimits.leaveLinger) { [self] in
+            switchboard.stopTimer()
+            switchboard.radio.stop()
+            onEnd?()
+        }
+    }
+
+    /// What is typed is said where the person is.
+    public var place: String { geohash.map { "#" + $0 } ?? "#mesh" }
+
+    /// Carries out one typed line.
+    public func enter(_ line: String) {
+        switch ChatCommand(line) {
+        case .nothing: break
+        case .say(let text): say(text)
+        case .join(let geohash): view(geohash)
+        case .joinMesh: view(nil)
+        case .who: who()
+        case .bridge(let isOn): setBridge(isOn)
+        case .nickname(let name):
+            nickname = name
+            switchboard.perform { mesh.setNickname(name, at: $0) }
+            show(.notice("you are \(name) now"))
+        case .help: ChatHelp.lines.forEach { show(.notice($0)) }
+        case .quit: leave()
+        case .refused(let why): show(.problem(why))
+        }
+    }
+
+    private func show(_ line: ChatLine) { onLine?(line) }
+
+    // MARK: Speaking
+
+    private func say(_ text: String) {
+        if let geohash {
+            let outcome = switchboard.perform { now in
+                gateway.say(
+                    text, inChannel: geohash, nickname: nickname, gateway: firstPeer(with: .gateway, at: now), at: now)
+            }
+            report(outcome, in: geohash)
+        } else {
+            sayOnMesh(text)
+        }
+    }
+
+    private func sayOnMesh(_ text: String) {
+        let outcome = switchboard.perform { now -> SpeechOutcome? in
+            guard let message = mesh.say(text, at: now) else { return .invalid }
+            guard bridgeIsOn, cell != nil else { return nil }
+            return gateway.bridgeOwnMessage(
+                text, sender: mesh.me, radioTime: message.timestamp, nickname: nickname,
+                bridgePeer: firstPeer(with: .bridge, at: now), at: now)
+        }
+        switch outcome {
+        case .invalid: show(.problem("that is too long to say"))
+        case .noWayOut: sayOnce("no bridge is in reach: said on this mesh only")
+        default: break
+        }
+    }
+
+    private func report(_ outcome: SpeechOutcome, in geohash: String) {
+        switch outcome {
+        case .published, .deposited: sayOnce("sent through a gateway of the mesh", key: geohash)
+        case .noWayOut: show(.problem("not sent: no gateway is in reach"))
+        case .invalid: show(.problem("that cannot be said there"))
+        case .clockUntrusted: show(.problem("not sent: this machine's clock is not set"))
+        }
+    }
+
+    private func sayOnce(_ notice: String, key: String? = nil) {
+        if saidHowItWent.insert((key ?? "") + notice).inserted { show(.notice(notice)) }
+    }
+
+    private func firstPeer(with capability: Capabilities, at now: Now) -> PeerID? {
+        mesh.peers(at: now).first { $0.isReachable && $0.capabilities?.contains(capability) == true }?.id
+    }
+
+    // MARK: Places
+
+    private func view(_ geohash: String?) {
+        self.geohash = geohash
+        switchboard.perform { gateway.view(geohash, at: $0) }
+        show(.notice("you are in \(place)"))
+    }
+
+    private func setBridge(_ isOn: Bool) {
+        bridgeIsOn = isOn
+        if isOn { adoptCell() }
+        show(
+            .notice(
+                isOn ? "bridge on: \(cell.map { "area \($0.geohash)" } ?? "waiting for one in reach")" : "bridge off"))
+    }
+
+    /// Without a location of its own a peer takes the cell that a bridge in reach announces, and keeps it (chapter 06
+    /// §4.4).
+    private func adoptCell() {
+        guard bridgeIsOn, cell == nil else { return }
+        let found = mesh.peers(at: loop.now).lazy
+            .filter { $0.isReachable && $0.capabilities?.contains(.bridge) == true }
+            .compactMap { $0.bridgeCell.flatMap { RendezvousCell($0) } }.first
+        guard let found else { return }
+        cell = found
+        switchboard.perform { gateway.stop(at: $0) }
+        switchboard.replaceGateway(
+            Gateway(
+                configuration: .console(cell: found), seed: identity.deviceSeed,
+                random: SystemRandomNumberGenerator()))
+        switchboard.perform { startGateway(at: $0) }
+    }
+
+    private func startGateway(at now: Now) {
+        gateway.setClockTrusted(true, at: now)
+        gateway.start(at: now)
+        gateway.view(geohash, at: now)
+    }
+
+    private func who() {
+        let peers = mesh.peers(at: loop.now).filter(\.isReachable)
+        show(.notice(peers.isEmpty ? "nobody is in reach" : "\(peers.count) in reach:"))
+        for peer in peers {
+            var about: [String] = []
+            if peer.capabilities?.contains(.gateway) == true { about.append("gateway") }
+            if peer.capabilities?.contains(.bridge) == true { about.append("bridge") }
+            if !peer.isConnected { about.append("over others") }
+            show(.notice("  \(name(of: peer))" + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")))
+        }
+        let across = gateway.status(at: loop.now).participants
+        guard !across.isEmpty else { return }
+        show(.notice("\(across.count) across the bridge:"))
+        for person in across { show(.notice("  \(person.displayName)")) }
+    }
+
+    private func name(of peer: PeerSnapshot) -> String { peer.nickname.isEmpty ? "anon" : peer.nickname }
+}
+
+extension ChatPeer: SwitchboardObserver {
+    func happened(_ event: MeshEvent) {
+        switch event {
+        case .peerConnected(let peer), .peerUpdated(let peer): met(peer)
+        case .peerLeft(let peer): lost(peer, "left")
+        case .peerRemoved(let peer): lost(peer, "is out of reach")
+        case .publicMessage(let message):
+            show(.message(name: message.nickname.isEmpty ? "anon" : message.nickname, text: message.text))
+        default: break
+        }
+    }
+
+    private func met(_ peer: PeerSnapshot) {
+        let name = name(of: peer)
+        let before = names.updateValue(name, forKey: peer.id)
+        if before == nil {
+            show(.notice("\(name) came"))
+        } else if let before, before != name {
+            show(.notice("\(before) is now \(name)"))
+        }
+        // Later: the gateway is replaced, and this one is in the middle of something.
+        loop.enqueue { [weak self] in self?.adoptCell() }
+        if !hasMetSomebody {
+            hasMetSomebody = true
+            onFirstPeer?()
+        }
+    }
+
+    private func lost(_ peer: PeerID, _ how: String) {
+        if let name = names.removeValue(forKey: peer) { show(.notice("\(name) \(how)")) }
+    }
+
+    func show(_ message: GatewayMessage) {
+        switch message.origin {
+        case .channel(let geohash):
+            show(.channel(geohash: geohash, name: message.displayName, text: message.text))
+        case .bridge: show(.bridged(name: message.displayName, text: message.text))
+        }
+    }
+
+    /// Lines that were printed stay: the radio copy follows as a line of its own.
+    func retract(_ id: EventID) {}
+}

@@ -1,0 +1,203 @@
+import Basics
+import EventLoop
+import Gateway
+import Mesh
+import Nostr
+import Radio
+import Wire
+
+/// What goes on at a switchboard, for whoever shows or counts it.
+protocol SwitchboardObserver: AnyObject {
+    func happened(_ event: MeshEvent)
+    /// Something for the operator's eyes. Untrusted.
+    func show(_ message: GatewayMessage)
+    func retract(_ id: EventID)
+}
+
+enum SwitchboardLimits {
+    /// Effects carried out in one turn of the loop; the rest waits for the next, so that sockets and signals get theirs.
+    static let effectsPerTurn = 2_000
+    /// An engine that is due again at once does not hold the loop.
+    static let shortestDelay = Interval.milliseconds(1)
+}
+
+/// Joins radio, mesh node, gateway and relays: after every input it carries each engine's effects to where they belong
+/// until all engines are quiet, and arms one timer for the earliest of their deadlines.
+final class Switchboard: LinkPortDelegate {
+    let mesh: MeshNode
+    let radio: any LinkPort
+    private(set) var gateway: Gateway
+    /// `nil` for a peer without internet.
+    let relays: (any RelayPort)?
+    weak var observer: (any SwitchboardObserver)?
+
+    private let loop: any EventLoop
+    /// Bits announced besides those the gateway decides.
+    private let ownCapabilities: Capabilities
+    private var isSettling = false
+    private var timer: (any Cancellable)?
+    private var armed: Instant?
+
+    init(
+        loop: any EventLoop, radio: any LinkPort, mesh: MeshNode, gateway: Gateway, relays: (any RelayPort)? = nil,
+        ownCapabilities: Capabilities = []
+    ) {
+        self.loop = loop
+        self.radio = radio
+        self.mesh = mesh
+        self.gateway = gateway
+        self.relays = relays
+        self.ownCapabilities = ownCapabilities
+        radio.delegate = self
+        relays?.onActivity = { [weak self] input in self?.perform(input) }
+    }
+
+    /// Feeds an input to an engine and carries out what follows from it.
+    func perform<Result>(_ input: (Now) -> Result) -> Result {
+        let result = input(loop.now)
+        settle()
+        return result
+    }
+
+    /// Puts another gateway in the place of this one, which must have been stopped.
+    func replaceGateway(_ next: Gateway) {
+        settle()
+        gateway = next
+    }
+
+    /// No timer fires any more.
+    func stopTimer() {
+        timer?.cancel()
+        timer = nil
+        armed = nil
+    }
+
+    // MARK: Effects
+
+    private func settle() {
+        guard !isSettling else { return }
+        isSettling = true
+        var left = SwitchboardLimits.effectsPerTurn
+        while left > 0, step() { left -= 1 }
+        isSettling = false
+        if left == 0 {
+            loop.enqueue { [weak self] in self?.settle() }
+        } else {
+            arm()
+        }
+    }
+
+    /// Carries out one effect of any engine; false when all are quiet.
+    private func step() -> Bool {
+        if let effect = mesh.nextEffect() {
+            carry(effect)
+        } else if let effect = gateway.nextEffect() {
+            carry(effect)
+        } else if let input = relays?.nextInput(at: loop.now) {
+            carry(input)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    private func carry(_ effect: MeshEffect) {
+        switch effect {
+        case .transmit(let frame, let link, let priority): radio.send(frame, on: link, priority: priority)
+        case .disconnect(let link): radio.close(link)
+        case .event(let event):
+            switch event {
+            case .publicMessage(let message): gateway.radioSeen(stableID: message.stableID, at: loop.now)
+            case .carrier(let carrier, let addressedToUs, let depositor):
+                gateway.carrierReceived(carrier, addressedToUs: addressedToUs, depositor: depositor, at: loop.now)
+            default: break
+            }
+            observer?.happened(event)
+        }
+    }
+
+    private func carry(_ effect: GatewayEffect) {
+        switch effect {
+        case .publish(let event, let geohash): relays?.publish(event, geohash: geohash, at: loop.now)
+        case .broadcast(let carrier): mesh.broadcastCarrier(carrier, at: loop.now)
+        case .deposit(let carrier, let peer): mesh.sendCarrier(carrier, to: peer, at: loop.now)
+        case .subscribe(let subscription): relays?.subscribe(subscription, at: loop.now)
+        case .unsubscribe(let id): relays?.unsubscribe(id, at: loop.now)
+        case .advertise(let advertisement):
+            mesh.setAdvertisement(
+                capabilities: ownCapabilities.union(advertisement.capabilities), bridgeCell: advertisement.cell,
+                at: loop.now)
+        case .show(let message): observer?.show(message)
+        case .retract(let id): observer?.retract(id)
+        }
+    }
+
+    private func carry(_ input: RelayInput) {
+        switch input {
+        case .event(let event, let subscription): gateway.relayEvent(event, subscription: subscription, at: loop.now)
+        case .connectivity(let isConnected): gateway.relayConnectivityChanged(isConnected, at: loop.now)
+        case .handled: break
+        }
+    }
+
+    // MARK: Time
+
+    private func arm() {
+        let next = [mesh.nextDeadline, gateway.nextDeadline, relays?.nextDeadline].compactMap { $0 }.min()
+        guard next != armed else { return }
+        timer?.cancel()
+        armed = next
+        timer = next.map { due in
+            let delay = max(SwitchboardLimits.shortestDelay, due - loop.now.monotonic)
+            return loop.schedule(after: delay) { [weak self] in self?.fire() }
+        }
+    }
+
+    private func fire() {
+        armed = nil
+        perform { now in
+            func isDue(_ deadline: Instant?) -> Bool { deadline.map { $0 <= now.monotonic } ?? false }
+            if isDue(mesh.nextDeadline) { mesh.timeout(at: now) }
+            if isDue(gateway.nextDeadline) { gateway.timeout(at: now) }
+            if isDue(relays?.nextDeadline) { relays?.timeout(at: now) }
+        }
+    }
+
+    // MARK: LinkPortDelegate
+
+    func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int) {
+        perform { mesh.linkUp(link, role: role, frameLimit: frameLimit, at: $0) }
+    }
+
+    func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) {
+        perform { mesh.receive(frame, on: link, at: $0) }
+    }
+
+    func linkDown(_ link: LinkID) {
+        perform { mesh.linkDown(link, at: $0) }
+    }
+}
+
+/// What the relays bring in.
+enum RelayInput {
+    case event(VerifiedEvent, subscription: String)
+    /// Whether any relay is connected has changed.
+    case connectivity(Bool)
+    /// Something that concerns nobody else was dealt with.
+    case handled
+}
+
+/// The Nostr side as the switchboard sees it.
+protocol RelayPort: AnyObject {
+    /// Called with every input from a socket; runs it and settles.
+    var onActivity: (((Now) -> Void) -> Void)? { get set }
+
+    func publish(_ event: VerifiedEvent, geohash: String, at now: Now)
+    func subscribe(_ subscription: GatewaySubscription, at now: Now)
+    func unsubscribe(_ id: String, at now: Now)
+
+    /// Carries out one effect of the Nostr engine; `nil` when it is quiet.
+    func nextInput(at now: Now) -> RelayInput?
+    func timeout(at now: Now)
+    var nextDeadline: Instant? { get }
+}

@@ -1,0 +1,136 @@
+/// What the bitgate command prints for people. Everything that came from outside is escaped here.
+public enum OperatorText {
+    public static func status(_ report: StatusReport) -> String {
+        var lines = [
+            "bitgate \(safe(report.version)), up \(span(report.uptimeSeconds)): "
+                + "\(safe(report.nickname)) (peer \(safe(report.peer)))"
+        ]
+        for item in report.attention {
+            lines += ["", "! \(safe(item.message))", "  \(safe(item.remedy))"]
+        }
+        lines += [
+            "",
+            row("clock", (report.clock.trusted ? "trusted" : "not trusted") + ", \(safe(report.clock.source))"),
+            row("radio", "\(safe(report.radio.kind)), \(count(report.radio.links.count, "link"))"),
+        ]
+        lines += report.radio.links.map { row("", link($0)) }
+        lines += [
+            row(
+                "mesh",
+                "\(count(report.mesh.neighbours, "neighbour")), \(count(report.mesh.reachable, "peer")) in reach"),
+            row("gateway", service(report.gateway)),
+            row("bridge", service(report.bridge)),
+            row("tor", safe(report.network.tor)),
+            row("relays", relays(report.network.relays)),
+        ]
+        lines += report.network.relays.map { row("", relay($0)) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    public static func peers(_ peers: [PeerReport]) -> String {
+        guard !peers.isEmpty else { return "nobody in reach\n" }
+        let rows = peers.map { peer in
+            [
+                safe(peer.peer), safe(peer.nickname),
+                peer.neighbour ? "neighbour" : peer.reachable ? "in reach" : "gone",
+                "heard \(span(peer.lastHeardSeconds)) ago",
+                [peer.gateway ? "gateway" : nil, peer.bridge ? "bridge \(safe(peer.cell ?? ""))" : nil].compactMap {
+                    $0
+                }
+                .joined(separator: ", "),
+            ]
+        }
+        return table(rows)
+    }
+
+    public static func counters(_ report: CounterReport) -> String {
+        let groups = report.keys.sorted().map { group in
+            let counts = (report[group] ?? [:]).sorted { $0.key < $1.key }
+            let rows = counts.filter { $0.value > 0 }.map { [safe($0.key), "\($0.value)"] }
+            return safe(group) + ":\n" + (rows.isEmpty ? "  nothing yet\n" : table(rows, indent: "  "))
+        }
+        return groups.joined(separator: "\n")
+    }
+
+    /// An answer line as JSON for a terminal: what `TerminalText` would escape appears as `\uXXXX`, which is the same JSON.
+    public static func json(_ line: String) -> String {
+        var out = ""
+        for scalar in line.unicodeScalars {
+            guard !TerminalText.isPrintable(scalar) else {
+                out.unicodeScalars.append(scalar)
+                continue
+            }
+            for unit in String(scalar).utf16 {
+                let digits = String(unit, radix: 16)
+                out += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            }
+        }
+        return out
+    }
+
+    private static func safe(_ text: String) -> String { TerminalText.escape(text) }
+
+    private static func link(_ link: StatusReport.Link) -> String {
+        let last = link.lastInSeconds.map { "last frame \(span($0)) ago" } ?? "nothing heard yet"
+        return "\(safe(link.role)), up \(span(link.upSeconds)), \(link.framesIn) in, \(link.framesOut) out, \(last)"
+    }
+
+    private static func service(_ service: StatusReport.Service) -> String {
+        guard service.enabled else { return "off" }
+        var parts = [service.advertised ? "on, announced to phones" : "on, but resting"]
+        if let cell = service.cell { parts.append("cell \(safe(cell))") }
+        if let channels = service.channels, !channels.isEmpty {
+            parts.append("channels " + channels.map { "#" + safe($0) }.joined(separator: " "))
+        }
+        parts.append("\(service.carriersLastMinute) of \(service.carriersLimit) carriers sent in the last minute")
+        if service.queuedDeposits > 0 {
+            parts.append("\(count(service.queuedDeposits, "message")) waiting for a relay")
+        }
+        if service.pendingDownlinks > 0 { parts.append("\(service.pendingDownlinks) waiting for airtime") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func relays(_ relays: [StatusReport.Relay]) -> String {
+        relays.isEmpty ? "none" : "\(relays.count { $0.state == "connected" }) of \(relays.count) connected"
+    }
+
+    private static func relay(_ relay: StatusReport.Relay) -> String {
+        var text = "\(safe(relay.url)): \(safe(relay.state)) for \(span(relay.forSeconds))"
+        if let heard = relay.lastHeardSeconds { text += ", heard \(span(heard)) ago" }
+        if relay.accepted + relay.refused > 0 { text += ", \(relay.accepted) accepted, \(relay.refused) refused" }
+        if let problem = relay.problem, relay.state != "connected" { text += " (\(safe(problem)))" }
+        return text
+    }
+
+    private static func row(_ name: String, _ text: String) -> String {
+        name + String(repeating: " ", count: max(1, 10 - name.count)) + text
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
+
+    /// `2 h 5 min`, `12 s`: the two largest units.
+    static func span(_ seconds: Int) -> String {
+        let units = [("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)]
+        var rest = max(0, seconds)
+        var parts: [String] = []
+        for (name, size) in units where rest >= size && parts.count < 2 {
+            parts.append("\(rest / size) \(name)")
+            rest %= size
+        }
+        return parts.isEmpty ? "0 s" : parts.joined(separator: " ")
+    }
+
+    private static func table(_ rows: [[String]], indent: String = "") -> String {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
+        return rows.map { row in
+            var line = indent
+            for (column, cell) in row.enumerated() {
+                line += cell
+                if column < row.count - 1 { line += String(repeating: " ", count: widths[column] - cell.count + 2) }
+            }
+            while line.last == " " { line.removeLast() }
+            return line + "\n"
+        }.joined()
+    }
+}

@@ -1,0 +1,98 @@
+/// What `status` answers. Member names are stable: they become the JSON keys, with underscores.
+///
+/// It tells what was observed, not what is intended: a radio is as good as the frames that came through it, a relay as
+/// good as its last answer.
+public struct StatusReport: Codable, Equatable, Sendable {
+    public var version: String
+    public var uptimeSeconds: Int
+    public var peer: String
+    public var nickname: String
+    /// What keeps the box from doing all it is set to do, each with the remedy.
+    public var attention: [Attention]
+    public var clock: Clock
+    public var radio: Radio
+    public var mesh: Mesh
+    public var gateway: Service
+    public var bridge: Service
+    public var network: Network
+
+    public struct Attention: Codable, Equatable, Sendable {
+        public var code: String
+        public var message: String
+        public var remedy: String
+    }
+
+    public struct Clock: Codable, Equatable, Sendable {
+        public var source: String
+        public var trusted: Bool
+    }
+
+    public struct Radio: Codable, Equatable, Sendable {
+        public var kind: String
+        public var links: [Link]
+    }
+
+    public struct Link: Codable, Equatable, Sendable {
+        public var role: String
+        public var frameLimit: Int
+        public var upSeconds: Int
+        public var framesIn: UInt64
+        public var framesOut: UInt64
+        /// Seconds since the last frame; absent when there was none.
+        public var lastInSeconds: Int?
+        public var lastOutSeconds: Int?
+    }
+
+    public struct Mesh: Codable, Equatable, Sendable {
+        public var neighbours: Int
+        public var reachable: Int
+    }
+
+    public struct Service: Codable, Equatable, Sendable {
+        public var enabled: Bool
+        /// Whether phones are told of it right now.
+        public var advertised: Bool
+        /// The rendezvous cell; only for the bridge.
+        public var cell: String?
+        /// The location channels brought to the mesh; only for the gateway.
+        public var channels: [String]?
+        public var queuedDeposits: Int
+        public var pendingDownlinks: Int
+        public var carriersLastMinute: Int
+        public var carriersLimit: Int
+    }
+
+    public struct Network: Codable, Equatable, Sendable {
+        public var tor: String
+        public var relays: [Relay]
+    }
+
+    public struct Relay: Codable, Equatable, Sendable {
+        public var url: String
+        public var state: String
+        /// Seconds since the state was entered.
+        public var forSeconds: Int
+        /// Seconds since the relay last said anything; absent when it never did.
+        public var lastHeardSeconds: Int?
+        /// Events it has confirmed.
+        public var accepted: UInt64
+        public var refused: UInt64
+        /// Why the last connection ended; absent when none has.
+        public var problem: String?
+    }
+}
+
+/// One line of `peers`: what a peer announces about itself, shown to the operator and written nowhere.
+public struct PeerReport: Codable, Equatable, Sendable {
+    public var peer: String
+    public var nickname: String
+    public var neighbour: Bool
+    public var reachable: Bool
+    public var lastHeardSeconds: Int
+    public var gateway: Bool
+    public var bridge: Bool
+    public var cell: String?
+}
+
+/// Counts by group and name.
+public typealias CounterReport = [String: [String: UInt64]]

@@ -1,0 +1,72 @@
+import Glibc
+import Station
+
+/// The operator's command: picks the subcommand and turns faults into messages and statuses.
+enum Bitgate {
+    private static let subcommands: [(name: String, help: String, run: ([String]) throws -> Int32)] = [
+        ("status", Help.status, StatusCommand.status),
+        ("peers", Help.peers, StatusCommand.peers),
+        ("counters", Help.counters, StatusCommand.counters),
+        ("config", Help.config, ConfigCommand.run),
+        ("chat", Help.chat, ChatProgram.run),
+    ]
+
+    static func run(_ arguments: [String]) -> Int32 {
+        guard let first = arguments.first else {
+            Output.error(Help.overview)
+            return ExitStatus.usage
+        }
+        switch first {
+        case "-h", "--help", "help":
+            Output.write(Help.overview)
+            return ExitStatus.ok
+        case "--version":
+            Output.write("bitgate \(Version.text)\n")
+            return ExitStatus.ok
+        default: break
+        }
+        guard let subcommand = subcommands.first(where: { $0.name == first }) else {
+            return Output.fail("unknown command \(TerminalText.escape(first)); see bitgate --help", ExitStatus.usage)
+        }
+        let rest = Array(arguments.dropFirst())
+        if rest.contains(where: { $0 == "-h" || $0 == "--help" }) {
+            Output.write(subcommand.help)
+            return ExitStatus.ok
+        }
+        do {
+            return try subcommand.run(rest)
+        } catch let fault as StationFault {
+            return Output.fail("\(fault)", fault.exitStatus)
+        } catch let error as ControlClientError {
+            return Output.fail("\(error)", error.exitStatus)
+        } catch {
+            return Output.fail("\(error)", ExitStatus.systemError)
+        }
+    }
+}
+
+/// Whole texts to the standard descriptors.
+enum Output {
+    static func write(_ text: String) { put(text, STDOUT_FILENO) }
+    static func error(_ text: String) { put(text, STDERR_FILENO) }
+
+    static func fail(_ message: String, _ status: Int32) -> Int32 {
+        error("bitgate: \(message)\n")
+        return status
+    }
+
+    private static func put(_ text: String, _ descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&wait, 1, -1)
+            } else if errno != EINTR {
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Basics
+import EventLoop
+import Glibc
+import Station
+
+/// `bitgate chat`: puts a peer on the air and joins it to the terminal or the pipe.
+enum ChatProgram {
+    static func run(_ arguments: [String]) throws -> Int32 {
+        let arguments = try Arguments(
+            arguments, flags: [], options: ["--room", "--name", "--nick", "--state", "--bridge"])
+        try arguments.expectWords(atMost: 0)
+        let options = try ChatOptions(arguments)
+        signal(SIGPIPE, SIG_IGN)
+        let loop: any EventLoop
+        do { loop = try LibeventLoop() } catch { throw StationFault.system("\(error)") }
+        let session = ChatSession(peer: try ChatPeer(options, loop: loop), loop: loop)
+        for number in [SIGINT, SIGTERM, SIGHUP] { loop.onSignal(number) { session.peer.leave() } }
+        return try session.run()
+    }
+}
+
+/// One sitting: lines in, lines out, until the input ends or the person leaves.
+final class ChatSession {
+    let peer: ChatPeer
+    private let loop: any EventLoop
+    private var status = ExitStatus.ok
+
+    init(peer: ChatPeer, loop: any EventLoop) {
+        self.peer = peer
+        self.loop = loop
+    }
+
+    func run() throws -> Int32 {
+        peer.onEnd = { [loop] in loop.stop() }
+        if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
+            let editor = LineEditor(loop: loop)
+            defer { editor.close() }
+            peer.onLine = { editor.printAbove($0.text) }
+            editor.onLine = { [peer] line in
+                peer.enter(line)
+                editor.prompt = peer.place + "> "
+            }
+            editor.onEnd = { [peer] in peer.leave() }
+            try peer.start()
+            editor.open(prompt: peer.place + "> ")
+            loop.run()
+        } else {
+            peer.onLine = { Output.write($0.text + "\n") }
+            let pipe = PipeInput(loop: loop)
+            let reader = HeldInput(peer: peer, loop: loop) { [weak self] in self?.status = $0 }
+            pipe.onLine = { reader.enter($0) }
+            pipe.onEnd = { reader.end() }
+            try peer.start()
+            pipe.start()
+            loop.run()
+        }
+        return status
+    }
+}
+
+/// Lines from a pipe, held until somebody is in reach to hear them.
+final class HeldInput {
+    /// How long to wait for somebody after the input has ended.
+    private static let patience = Interval.seconds(10)
+    /// After the last line, before leaving: relays on the way and carriers to a gateway take this long.
+    private static let linger = Interval.seconds(1)
+
+    private let peer: ChatPeer
+    private let loop: any EventLoop
+    private let fail: (Int32) -> Void
+    private var held: [String] = []
+    private var hasEnded = false
+
+    init(peer: ChatPeer, loop: any EventLoop, fail: @escaping (Int32) -> Void) {
+        self.peer = peer
+        self.loop = loop
+        self.fail = fail
+        peer.onFirstPeer = { [weak self] in self?.release() }
+    }
+
+    func enter(_ line: String) {
+        if peer.hasMetSomebody { peer.enter(line) } else { held.append(line) }
+    }
+
+    func end() {
+        hasEnded = true
+        if peer.hasMetSomebody || held.isEmpty { return leaveSoon() }
+        loop.schedule(after: HeldInput.patience) { [self] in
+            guard !peer.hasMetSomebody else { return }
+            Output.error("bitgate: nobody came into reach: \(held.count) lines were not said\n")
+            fail(ExitStatus.unavailable)
+            peer.leave()
+        }
+    }
+
+    private func release() {
+        // Later, when the neighbour that was just met has been told apart from its links.
+        loop.enqueue { [self] in
+            held.forEach { peer.enter($0) }
+            held.removeAll()
+            if hasEnded { leaveSoon() }
+        }
+    }
+
+    private func leaveSoon() {
+        loop.schedule(after: HeldInput.linger) { [peer] in peer.leave() }
+    }
+}

@@ -1,0 +1,91 @@
+import Station
+
+/// The help texts.
+enum Help {
+    static let overview = """
+        bitgate is the operator's command of bitgated, the bitchat gateway.
+
+        usage: bitgate COMMAND [OPTIONS]
+
+          status            what the daemon is doing, and what keeps it from doing more
+          peers             who is on the mesh
+          counters          what was counted, drops by their reason
+          config check      verify a configuration file without starting
+          config defaults   print every key with its meaning and default
+          chat              talk on the mesh, as a peer of its own
+
+          --help            after a command: what it takes
+          --version
+
+        """
+
+    private static let socket = """
+          --socket PATH   where the daemon listens (default \(Configuration().controlSocket))
+        """
+
+    private static let statuses = """
+        Exit status: 0 done, 64 wrong usage, 69 no daemon answers, 76 the answer was not understood, 77 no permission.
+
+        """
+
+    static let status = """
+        usage: bitgate status [--json] [--socket PATH]
+
+        Shows what the daemon is doing, from what it observed.
+
+          --json          one line of JSON with stable keys
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let peers = """
+        usage: bitgate peers [--json] [--socket PATH]
+
+        Lists the peers heard on the mesh by what they announce about themselves, which nobody has proven.
+
+          --json          one line of JSON with stable keys
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let counters = """
+        usage: bitgate counters [--json] [--socket PATH]
+
+        Prints what was counted since the daemon started; counts of zero are left out.
+
+          --json          one line of JSON, zeros included
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let config = """
+        usage: bitgate config check [FILE]
+               bitgate config defaults
+
+        check      reads FILE (default \(Configuration.defaultPath)) and prints every mistake as FILE:LINE:COLUMN
+        defaults   prints a complete, commented configuration file
+
+        Exit status: 0 the file is good, 64 wrong usage, 66 no such file, 78 the file has mistakes.
+
+        """
+
+    static let chat = """
+        usage: bitgate chat --room DIR --name NAME [--nick NICK] [--state DIR] [--bridge on|off]
+
+        Joins a room of virtual air as a peer of its own and talks: what you type goes to everybody on the mesh. Reads
+        lines from a pipe as well as from a terminal.
+
+          --room DIR        the room's directory
+          --name NAME       this peer's name in the room: 1 to 32 characters of a-z, 0-9 and -
+          --nick NICK       the name others see (default NAME)
+          --state DIR       keep the identity there; without it a new one is made each time
+          --bridge on|off   also send what is said on #mesh to other meshes of the area (default off)
+
+        While talking:
+
+        \(ChatHelp.text)
+        """
+}

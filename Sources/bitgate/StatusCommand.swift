@@ -1,0 +1,30 @@
+import Station
+
+/// The commands that only ask the daemon and show its answer.
+enum StatusCommand {
+    static func status(_ arguments: [String]) throws -> Int32 {
+        try show("status", arguments, StatusReport.self, OperatorText.status)
+    }
+
+    static func peers(_ arguments: [String]) throws -> Int32 {
+        try show("peers", arguments, [PeerReport].self, OperatorText.peers)
+    }
+
+    static func counters(_ arguments: [String]) throws -> Int32 {
+        try show("counters", arguments, CounterReport.self, OperatorText.counters)
+    }
+
+    private static func show<Report: Decodable>(
+        _ command: String, _ arguments: [String], _ type: Report.Type, _ text: (Report) -> String
+    ) throws -> Int32 {
+        let arguments = try Arguments(arguments, flags: ["--json"], options: ["--socket"])
+        try arguments.expectWords(atMost: 0)
+        let client = ControlClient(path: arguments.value("--socket") ?? Configuration().controlSocket)
+        if arguments.has("--json") {
+            Output.write(OperatorText.json(try client.line(command)) + "\n")
+        } else {
+            Output.write(text(try client.ask(command, for: type)))
+        }
+        return ExitStatus.ok
+    }
+}
