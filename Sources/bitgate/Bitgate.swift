@@ -3,7 +3,7 @@ import Station
 
 /// The operator's command: picks the subcommand and turns faults into messages and statuses.
 enum Bitgate {
-    private static let subcommands: [(name: String, help: String, run: ([String]) throws -> Int32)] = [
+    private static let subcommands: [(name: String, help: String, run: @Sendable ([String]) throws -> Int32)] = [
         ("status", Help.status, StatusCommand.status),
         ("peers", Help.peers, StatusCommand.peers),
         ("counters", Help.counters, StatusCommand.counters),

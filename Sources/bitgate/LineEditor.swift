@@ -29,7 +29,7 @@ final class LineEditor {
     func open(prompt: String) {
         setlocale(LC_CTYPE, "")
         LineEditor.current = self
-        rl_catch_signals = 0
+        libedit_leave_signals_alone()
         self.prompt = prompt
         rl_callback_handler_install(prompt) { LineEditor.current?.entered($0) }
         stifle_history(LineEditor.historySize)

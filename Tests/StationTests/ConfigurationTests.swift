@@ -68,7 +68,7 @@ final class ConfigurationTests: XCTestCase {
         expected.air.name = "n-1"
         expected.air.mtu = 185
         expected.air.loss = 0.25
-        expected.air.delay = DelayRange(low: .milliseconds(20), high: .milliseconds(80))
+        expected.air.delay = .milliseconds(20) ... .milliseconds(80)
         expected.air.seed = 7
         expected.location.cell = "u4pruy"
         expected.gateway = .init(isEnabled: false, echo: false, channels: ["u4pruy", "u4pru"], demandChannels: false)
@@ -121,7 +121,7 @@ final class ConfigurationTests: XCTestCase {
             ("[air]\nname = \"Up\"", "2:8: air.name: must be 1 to 32 characters of a-z, 0-9 and -, not \"Up\""),
             (
                 "[air]\ndelay = \"80ms..20ms\"",
-                "2:9: air.delay: must be a time such as \"20ms\" or a range such as \"20ms..80ms\", up to 10s, "
+                "2:9: air.delay: must be a time such as \"20ms\" or a range such as \"20ms..80ms\", up to 60s, "
                     + "not \"80ms..20ms\""
             ),
             ("[air]\nseed = -1", "2:8: air.seed: must be a whole number from 0 to 9223372036854775807, not -1"),

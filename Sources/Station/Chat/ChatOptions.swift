@@ -39,7 +39,8 @@ extension ChatPeer {
             ?? .generate(using: &random)
         self.init(
             loop: loop,
-            radio: VirtualAir(loop: loop, configuration: VirtualAirConfiguration(room: options.room, name: options.name)),
+            radio: VirtualAir(
+                loop: loop, configuration: VirtualAirConfiguration(room: options.room, name: options.name)),
             identity: identity, state: state, nickname: options.nickname, bridgeIsOn: options.bridgeIsOn)
     }
 }

@@ -31,7 +31,7 @@ public struct Configuration: Equatable, Sendable {
         public var mtu = 517
         /// Share of received frames lost, 0…1.
         public var loss = 0.0
-        public var delay = DelayRange()
+        public var delay = Interval.zero...Interval.zero
         public var seed: Int64 = 0
     }
 
@@ -72,16 +72,5 @@ public struct Configuration: Equatable, Sendable {
 
     public struct Log: Equatable, Sendable {
         public var level = LogLevel.info
-    }
-}
-
-/// How long a received frame is held back on virtual air.
-public struct DelayRange: Hashable, Sendable {
-    public var low = Interval.zero
-    public var high = Interval.zero
-
-    public init(low: Interval = .zero, high: Interval = .zero) {
-        self.low = low
-        self.high = high
     }
 }

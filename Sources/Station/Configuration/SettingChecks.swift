@@ -1,5 +1,7 @@
 import Basics
+import Gateway
 import Nostr
+import Radio
 import Wire
 
 extension SettingRule where Value == String {
@@ -14,7 +16,22 @@ extension SettingRule where Value == String {
     static var cell: SettingRule {
         .text(
             "a lower-case geohash of \(SettingLimits.cellLength) to \(Geohash.maximumLength) characters",
-            parse: { SettingLimits.cell($0) }, write: { $0 })
+            parse: { RendezvousCell($0)?.geohash }, write: { $0 })
+    }
+}
+
+extension SettingRule where Value == ClosedRange<Interval> {
+    /// How long received frames are held back, in the spelling of virtual air's link options.
+    static var delay: SettingRule {
+        .text(
+            "a time such as \"20ms\" or a range such as \"20ms..80ms\", up to 60s",
+            parse: { text in
+                text.contains(" ") ? nil : (try? Impairment(parsing: "delay=" + text))?.delay
+            },
+            write: { range in
+                let low = "\(range.lowerBound.milliseconds)ms"
+                return range.lowerBound == range.upperBound ? low : "\(low)..\(range.upperBound.milliseconds)ms"
+            })
     }
 }
 
@@ -30,21 +47,35 @@ extension SettingRule where Value == [String] {
 
     static func cells(atMost limit: Int) -> SettingRule {
         .list(atMost: limit, of: "cells") { text in
-            SettingLimits.cell(text).map { .success($0) }
+            RendezvousCell(text).map { .success($0.geohash) }
                 ?? .failure(
                     ElementProblem(
                         message: "is no lower-case geohash of at least \(SettingLimits.cellLength) characters"))
         }
     }
 
-    static var relays: SettingRule { .list(atMost: 8, of: "relay addresses") { .success($0) } }
+    /// Added relays, normalised (chapter 05 §4.1, §4.2).
+    static var relays: SettingRule {
+        .list(atMost: RelaySet.maximumCustom, of: "relay addresses") { text in
+            guard let url = NostrRelayURL(text, defaultScheme: "wss") else {
+                return .failure(ElementProblem(message: "is no relay address such as wss://relay.example.com"))
+            }
+            guard SettingLimits.relayPolicy.permits(url) else {
+                return .failure(
+                    ElementProblem(
+                        message: url.hasUserInfo
+                            ? "must not hold a user name"
+                            : "must be wss://: ws:// is for this machine and .onion names only"))
+            }
+            return .success(url.text)
+        }
+    }
 }
 
 enum SettingLimits {
-    /// Characters of a rendezvous cell (chapter 06 §4.4).
+    /// Fewest characters of a rendezvous cell (chapter 06 §4.4).
     static let cellLength = 6
 
-    static func cell(_ text: String) -> String? {
-        Geohash.isCanonical(text) && text.utf8.count >= cellLength ? String(text.prefix(cellLength)) : nil
-    }
+    /// Clear text may go to this machine: that is where a Tor onion service or a demo's relay listens.
+    static let relayPolicy = RelayURLPolicy(allowsLoopback: true)
 }

@@ -1,4 +1,5 @@
 import Basics
+import Radio
 
 extension SettingRule {
     /// A text setting whose characters are checked by `parse`.
@@ -124,59 +125,7 @@ extension SettingRule where Value == String {
             }, write: { $0 })
     }
 
-    /// Virtual air's node names.
     static var airName: SettingRule {
-        .text(
-            "1 to 32 characters of a-z, 0-9 and -",
-            parse: { text in
-                let isAllowed = text.utf8.allSatisfy {
-                    (0x61...0x7a).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2d
-                }
-                return isAllowed && (1...32).contains(text.utf8.count) ? text : nil
-            }, write: { $0 })
-    }
-}
-
-extension SettingRule where Value == DelayRange {
-    private static var longest: Interval { .seconds(10) }
-
-    /// `"20ms"` or `"20ms..80ms"`, also in `s`.
-    static var delay: SettingRule {
-        .text(
-            "a time such as \"20ms\" or a range such as \"20ms..80ms\", up to 10s",
-            parse: { text in
-                let parts = text.components(around: "..")
-                guard let low = span(parts.head) else { return nil }
-                guard let tail = parts.tail else { return DelayRange(low: low, high: low) }
-                guard let high = span(tail), low <= high else { return nil }
-                return DelayRange(low: low, high: high)
-            },
-            write: { range in
-                let low = "\(range.low.milliseconds)ms"
-                return range.low == range.high ? low : "\(low)..\(range.high.milliseconds)ms"
-            })
-    }
-
-    private static func span(_ text: Substring) -> Interval? {
-        let unit = text.hasSuffix("ms") ? 1 : 1_000
-        guard let suffix = ["ms", "s"].first(where: { text.hasSuffix($0) }) else { return nil }
-        let digits = text.dropLast(suffix.count)
-        guard digits.allSatisfy(\.isNumber), digits.utf8.count <= 6, let number = Int(digits) else { return nil }
-        let span = Interval.milliseconds(number * unit)
-        return span <= longest ? span : nil
-    }
-}
-
-extension String {
-    /// What stands before the first `separator`, and what follows it when there is one.
-    fileprivate func components(around separator: String) -> (head: Substring, tail: Substring?) {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(separator) {
-                return (self[..<start], self[index(start, offsetBy: separator.count)...])
-            }
-            start = index(after: start)
-        }
-        return (self[...], nil)
+        .text("1 to 32 characters of a-z, 0-9 and -", parse: { AirName($0)?.text }, write: { $0 })
     }
 }
