@@ -25,6 +25,7 @@ let package = Package(
         system("Czlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
         system("Copenssl", pkgConfig: "libcrypto", package: "libssl-dev"),
+        system("Ctimex", pkgConfig: nil, package: "libc6-dev"),
         system("Clibedit", pkgConfig: "libedit", package: "libedit-dev"),
         // toml++ is C++, so its thin module is a target; its pkg-config macros are refused by the package manager.
         .target(
@@ -49,6 +50,7 @@ let package = Package(
             name: "Station",
             dependencies: [
                 "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "CToml",
+                "Ctimex",
             ]),
 
         .executableTarget(name: "bitgated", dependencies: ["Station"]),
@@ -71,7 +73,7 @@ let package = Package(
         tests("EventLoopTests", "EventLoop"),
         tests("RadioTests", "Radio", "EventLoop", "Wire"),
         tests("UplinkTests", "Uplink", "EventLoop"),
-        tests("StationTests", "Station"),
+        tests("StationTests", "Station", "Gateway", "Nostr", "Radio", "EventLoop"),
         tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
         tests("SystemTests", "Station"),
         tests("TidyTests"),

@@ -23,6 +23,8 @@ public struct GatewayConfiguration: Sendable {
     public var echoesUplinks: Bool
     /// Channels always followed, lower case; further ones follow the deposits. Invalid and surplus ones are ignored.
     public var channels: [String]
+    /// Also follow the channels that deposits show to be in use (chapter 06 §3.5).
+    public var followsDemand: Bool
     /// Without it the bridge rests.
     public var cell: RendezvousCell?
     /// Distant cells to join besides the ring of `cell` (chapter 06 §4.13).
@@ -32,7 +34,7 @@ public struct GatewayConfiguration: Sendable {
 
     public init(
         jobs: Jobs = .all, echoesUplinks: Bool = true, channels: [String] = [], cell: RendezvousCell? = nil,
-        extraCells: [RendezvousCell] = [], publishesPresence: Bool = false
+        extraCells: [RendezvousCell] = [], publishesPresence: Bool = false, followsDemand: Bool = true
     ) {
         self.jobs = jobs
         self.echoesUplinks = echoesUplinks
@@ -40,6 +42,7 @@ public struct GatewayConfiguration: Sendable {
         self.cell = cell
         self.extraCells = extraCells
         self.publishesPresence = publishesPresence
+        self.followsDemand = followsDemand
     }
 
     /// A chat console: listens and speaks, carries nothing for others.

@@ -1,1 +1,148 @@
 import Basics
+import Crypto
+import EventLoop
+import Gateway
+import Mesh
+import Nostr
+import Radio
+import Uplink
+import Wire
+
+/// The daemon: builds the parts from the configuration, joins them, and answers the control socket.
+public final class Station {
+    private(set) var configuration: Configuration
+    let identity: StationIdentity
+    let radio: VirtualAir
+    let switchboard: Switchboard
+    let uplink: RelayUplink
+    let started: Instant
+    private(set) var clock = ClockSource.unproven
+
+    private let loop: any EventLoop
+    private let log: Log
+    /// Held for the life of the process: nobody else uses this state.
+    private let state: StateDirectory
+    private var control: ControlServer?
+    private var clockTimer: (any Cancellable)?
+    private var isStopping = false
+
+    var mesh: MeshNode { switchboard.mesh }
+    var gateway: Gateway { switchboard.gateway }
+    var now: Now { loop.now }
+
+    /// Takes the state directory and loads the identity; nothing is on the air or the network yet.
+    public init(configuration: Configuration, loop: any EventLoop, log: Log) throws(StationFault) {
+        var random = SystemRandomNumberGenerator()
+        state = try StateDirectory(configuration.stateDirectory)
+        identity = try IdentityStore(in: state).loadOrCreate(using: &random)
+        self.configuration = configuration
+        self.loop = loop
+        self.log = log
+        started = loop.now.monotonic
+        radio = VirtualAir(loop: loop, configuration: try configuration.virtualAir(for: identity.node.peerID))
+        uplink = RelayUplink(loop: loop, relays: configuration.relayChoice, isAllowed: configuration.network.tor == .off,
+            dialer: LoopbackDialer(loop: loop))
+        switchboard = Switchboard(
+            loop: loop, radio: radio,
+            mesh: MeshNode(
+                configuration: MeshConfiguration(nickname: configuration.nickname(for: identity.node.peerID)),
+                identity: identity.node, random: random),
+            gateway: Gateway(
+                configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed, random: random),
+            relays: uplink)
+    }
+
+    /// Opens the control socket, then goes on the air and to the relays.
+    public func start() throws(StationFault) {
+        let control = try ControlServer(path: configuration.controlSocket, loop: loop, commands: commands)
+        do {
+            try radio.start()
+        } catch {
+            control.stop()
+            throw .system("the radio cannot be started: \(error)")
+        }
+        self.control = control
+        control.start()
+        switchboard.perform { now in
+            mesh.start(at: now)
+            gateway.start(at: now)
+        }
+        checkClock()
+        log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor), clock \(clock)")
+        if configuration.network.tor == .required {
+            log.warning("no relay is dialled: tor is required, and this version cannot use it yet")
+        }
+    }
+
+    /// Withdraws the gateway, says goodbye, lets both go out, and makes the loop return (chapter 03 B20).
+    public func stop() {
+        guard !isStopping else { return }
+        isStopping = true
+        clockTimer?.cancel()
+        switchboard.perform { gateway.stop(at: $0) }
+        switchboard.perform { mesh.stop(at: $0) }
+        loop.schedule(after: MeshLimits.leaveLinger) { [self] in
+            switchboard.stopTimer()
+            radio.stop()
+            uplink.stop()
+            control?.stop()
+            log.info("stopped")
+            loop.stop()
+        }
+    }
+
+    /// Takes over what may change while running; the rest waits for a restart.
+    public func reload(_ next: Configuration) {
+        guard !isStopping else { return }
+        let current = configuration
+        configuration = current.takingReloadable(from: next)
+        log.level = configuration.log.level
+        if configuration.nickname != current.nickname {
+            switchboard.perform { mesh.setNickname(configuration.nickname(for: mesh.me), at: $0) }
+        }
+        if configuration.gateway != current.gateway || configuration.bridge != current.bridge { replaceGateway() }
+        if configuration.nostr != current.nostr {
+            switchboard.perform { uplink.use(configuration.relayChoice, at: $0) }
+        }
+        log.info("configuration read again")
+        if configuration != next { log.warning("some changes need a restart") }
+    }
+
+    private func replaceGateway() {
+        switchboard.perform { gateway.stop(at: $0) }
+        switchboard.replaceGateway(
+            Gateway(
+                configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed,
+                random: SystemRandomNumberGenerator()))
+        switchboard.perform { now in
+            gateway.relayConnectivityChanged(uplink.isConnected, at: now)
+            gateway.setClockTrusted(clock.isTrusted, at: now)
+            gateway.start(at: now)
+        }
+    }
+
+    /// Looks at the clock until it can be trusted. Once trusted it stays so: what the kernel calls synchronised drifts by
+    /// seconds a day at most when its source goes away.
+    private func checkClock() {
+        clock = ClockSource.judge(
+            now.wall, kernelSynchronised: ClockSource.kernelIsSynchronised,
+            configurationVouches: configuration.clock.trustSystem)
+        switchboard.perform { now in
+            uplink.setClockTrusted(clock.isTrusted, at: now)
+            gateway.setClockTrusted(clock.isTrusted, at: now)
+        }
+        guard !clock.isTrusted else { return }
+        clockTimer = loop.schedule(after: ClockLimits.recheck) { [weak self] in self?.checkClock() }
+    }
+
+    private var commands: [ControlCommand] {
+        [
+            ControlCommand("ping") { [:] as [String: String] },
+            ControlCommand("status") { [unowned self] in statusReport },
+            ControlCommand("peers") { [unowned self] in peerReports },
+            ControlCommand("counters") { [unowned self] in counterReport },
+        ]
+    }
+
+    var controlTally: Tally<ControlEvent> { control?.tally ?? Tally() }
+}

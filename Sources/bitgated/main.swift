@@ -1,1 +1,3 @@
-import Basics
+import Glibc
+
+exit(Daemon.run(Array(CommandLine.arguments.dropFirst())))

@@ -1,5 +1,8 @@
 import Basics
 import Foundation
+import Gateway
+import Nostr
+import Radio
 import XCTest
 
 @testable import Station
@@ -53,6 +56,7 @@ final class ConfigurationTests: XCTestCase {
             [nostr]
             relays = ["relay.example.com", "ws://127.0.0.1:7777"]
             use_builtin_relays = false
+            directory = "/d"
             [network]
             tor = "off"
             [clock]
@@ -65,16 +69,17 @@ final class ConfigurationTests: XCTestCase {
         expected.stateDirectory = "/s"
         expected.controlSocket = "/c"
         expected.air.room = "/r"
-        expected.air.name = "n-1"
+        expected.air.name = AirName("n-1")
         expected.air.mtu = 185
         expected.air.loss = 0.25
         expected.air.delay = .milliseconds(20) ... .milliseconds(80)
         expected.air.seed = 7
-        expected.location.cell = "u4pruy"
+        expected.location.cell = RendezvousCell("u4pruy")
         expected.gateway = .init(isEnabled: false, echo: false, channels: ["u4pruy", "u4pru"], demandChannels: false)
-        expected.bridge = .init(isEnabled: false, extraCells: ["9q8yyk"])
+        expected.bridge = .init(isEnabled: false, extraCells: ["9q8yyk"].compactMap { RendezvousCell($0) })
         expected.nostr = .init(
-            relays: ["wss://relay.example.com", "ws://127.0.0.1:7777"], useBuiltInRelays: false)
+            relays: ["wss://relay.example.com", "ws://127.0.0.1:7777"].compactMap { NostrRelayURL($0) },
+            useBuiltInRelays: false, directory: "/d")
         expected.network.tor = .off
         expected.clock.trustSystem = true
         expected.log.level = .debug
@@ -174,7 +179,7 @@ final class ConfigurationTests: XCTestCase {
     func testRelayAddressesAreNormalisedAndClearTextStaysOnThisMachine() throws {
         XCTAssertEqual(
             try read("[nostr]\nrelays = [\"WSS://Relay.Example.com:443/\", \"ws://abc.onion\", \"ws://[::1]:7\"]").nostr
-                .relays, ["wss://relay.example.com", "ws://abc.onion", "ws://[::1]:7"])
+                .relays.map(\.text), ["wss://relay.example.com", "ws://abc.onion", "ws://[::1]:7"])
         for bad in ["ftp://h", "ws://relay.example.com", "wss://user@h", "", "wss://", "wss://exämple.com"] {
             let found = problems("[nostr]\nrelays = [\"\(bad)\"]")
             XCTAssertEqual(found.count, 1, bad)

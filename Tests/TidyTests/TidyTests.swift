@@ -16,8 +16,8 @@ final class TidyTests: XCTestCase {
         "Radio": ["Basics", "Wire", "EventLoop", "Glibc"],
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
         "Station": [
-            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "CToml", "Glibc",
-            "FoundationEssentials",
+            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "CToml", "Ctimex",
+            "Glibc", "FoundationEssentials",
         ],
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
         "bitgate": ["Station", "Basics", "EventLoop", "Clibedit", "FoundationEssentials", "Glibc"],

@@ -7,6 +7,7 @@ import Wire
 struct ChannelGateway {
     let jobs: GatewayConfiguration.Jobs
     let echoes: Bool
+    let followsDemand: Bool
     private var ids = CarriedIDs()
     private var uplink = GeohashUplink()
     private var downlink = GeohashDownlink()
@@ -22,6 +23,7 @@ struct ChannelGateway {
     init(_ configuration: GatewayConfiguration) {
         jobs = configuration.jobs
         echoes = configuration.echoesUplinks
+        followsDemand = configuration.followsDemand
         follower = ChannelFollower(configured: configuration.channels)
     }
 
@@ -176,7 +178,7 @@ struct ChannelGateway {
     }
 
     private mutating func follow(_ geohash: String, _ surroundings: inout GatewaySurroundings, at now: Now) {
-        guard follower.demand(geohash, at: now.monotonic).isNew else { return }
+        guard followsDemand, follower.demand(geohash, at: now.monotonic).isNew else { return }
         updateSubscriptions(at: now, effects: &surroundings.effects)
     }
 

@@ -1,4 +1,7 @@
 import Basics
+import Gateway
+import Nostr
+import Radio
 
 /// Everything the operator can set. The initial values are the documented defaults: nothing else states them.
 public struct Configuration: Equatable, Sendable {
@@ -27,7 +30,7 @@ public struct Configuration: Equatable, Sendable {
     public struct Air: Equatable, Sendable {
         public var room = "/run/bitgate/air"
         /// `nil`: the nickname's default form.
-        public var name: String?
+        public var name: AirName?
         public var mtu = 517
         /// Share of received frames lost, 0…1.
         public var loss = 0.0
@@ -36,8 +39,7 @@ public struct Configuration: Equatable, Sendable {
     }
 
     public struct Location: Equatable, Sendable {
-        /// Geohash of exactly 6 characters.
-        public var cell: String?
+        public var cell: RendezvousCell?
         public var latitude: Double?
         public var longitude: Double?
     }
@@ -52,13 +54,14 @@ public struct Configuration: Equatable, Sendable {
 
     public struct Bridge: Equatable, Sendable {
         public var isEnabled = true
-        public var extraCells: [String] = []
+        public var extraCells: [RendezvousCell] = []
     }
 
     public struct Nostr: Equatable, Sendable {
-        /// Added relays, as normalised URLs.
-        public var relays: [String] = []
+        public var relays: [NostrRelayURL] = []
         public var useBuiltInRelays = true
+        /// Where the list of relays with their places is, from which phones and gateways choose the same five.
+        public var directory = "/usr/share/bitgate/relays.csv"
     }
 
     public struct Network: Equatable, Sendable {

@@ -21,7 +21,7 @@ enum ConfigurationTable {
     static var settings: [Setting] {
         [
             Setting(
-                "nickname", \.nickname, .nickname, example: "gate-1a2b",
+                "nickname", \.nickname, .nickname, example: #""gate-1a2b""#,
                 "The name phones see; unset: gate- and 4 hex digits of the box's peer ID.", .reload),
             Setting(
                 "state_directory", \.stateDirectory, .path,
@@ -32,7 +32,7 @@ enum ConfigurationTable {
 
             Setting("air.room", \.air.room, .path, "The room's directory."),
             Setting(
-                "air.name", \.air.name, .airName, example: "gate-1a2b",
+                "air.name", \.air.name, .airName, example: #""gate-1a2b""#,
                 "This node's name in the room; unset: gate- and 4 hex digits of the box's peer ID."),
             Setting("air.mtu", \.air.mtu, .integer(23...517), "ATT MTU offered to neighbours."),
             Setting("air.loss", \.air.loss, .number(0...1), "Share of received frames that get lost, for trials."),
@@ -40,13 +40,13 @@ enum ConfigurationTable {
             Setting("air.seed", \.air.seed, .integer(0...Int64.max), "Seed of loss and delay, to repeat a trial."),
 
             Setting(
-                "location.cell", \.location.cell, .cell, example: "u4pruy",
+                "location.cell", \.location.cell, .cell, example: #""u4pruy""#,
                 "Geohash of the place, at least 6 characters; cut to 6. Not together with coordinates."),
             Setting(
-                "location.latitude", \.location.latitude, .number(-90...90), example: 57.64911,
+                "location.latitude", \.location.latitude, .number(-90...90), example: "57.64911",
                 "Degrees north; needs longitude."),
             Setting(
-                "location.longitude", \.location.longitude, .number(-180...180), example: 10.40744,
+                "location.longitude", \.location.longitude, .number(-180...180), example: "10.40744",
                 "Degrees east; needs latitude."),
 
             Setting("gateway.enabled", \.gateway.isEnabled, .boolean, "Be a gateway for location channels.", .reload),
@@ -71,6 +71,10 @@ enum ConfigurationTable {
             Setting(
                 "nostr.use_builtin_relays", \.nostr.useBuiltInRelays, .boolean,
                 "Use the relays phones use as well. When false, nostr.relays alone carry everything.", .reload),
+
+            Setting(
+                "nostr.directory", \.nostr.directory, .path,
+                "The list of relays and where they stand, from which phones choose those of a place.", .reload),
 
             Setting(
                 "network.tor", \.network.tor, .choice,

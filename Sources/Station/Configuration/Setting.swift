@@ -46,9 +46,9 @@ struct Setting {
     /// A setting that is unset unless the file sets it.
     init<Value>(
         _ key: String, _ path: WritableKeyPath<Configuration, Value?>, _ rule: SettingRule<Value>,
-        example: Value, _ summary: String, _ effect: SettingEffect = .restart
+        example: String, _ summary: String, _ effect: SettingEffect = .restart
     ) {
-        self.init(key, rule, effect, summary, standard: nil, example: rule.write(example)) { $0[keyPath: path] = $1 }
+        self.init(key, rule, effect, summary, standard: nil, example: example) { $0[keyPath: path] = $1 }
     }
 
     private init<Value>(

@@ -10,13 +10,15 @@ extension SettingRule where Value == String {
             "\(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters",
             parse: { Nickname.normalized($0) }, write: { $0 })
     }
+}
 
-    /// A rendezvous cell. Upper case is refused instead of repaired, since receivers compare exactly; a finer geohash is
-    /// cut (chapter 06 §4.4).
+extension SettingRule where Value == RendezvousCell {
+    /// Upper case is refused instead of repaired, since receivers compare exactly; a finer geohash is cut (chapter 06
+    /// §4.4).
     static var cell: SettingRule {
         .text(
             "a lower-case geohash of \(SettingLimits.cellLength) to \(Geohash.maximumLength) characters",
-            parse: { RendezvousCell($0)?.geohash }, write: { $0 })
+            parse: { RendezvousCell($0) }, write: { $0.geohash })
     }
 }
 
@@ -37,38 +39,42 @@ extension SettingRule where Value == ClosedRange<Interval> {
 
 extension SettingRule where Value == [String] {
     static func geohashes(atMost limit: Int) -> SettingRule {
-        .list(atMost: limit, of: "geohashes") { text in
-            Geohash.isCanonical(text)
-                ? .success(text)
-                : .failure(
-                    ElementProblem(message: "is no lower-case geohash of 1 to \(Geohash.maximumLength) characters"))
-        }
+        .list(
+            atMost: limit, of: "geohashes",
+            element: { text in
+                Geohash.isCanonical(text)
+                    ? .success(text)
+                    : .failure("is no lower-case geohash of 1 to \(Geohash.maximumLength) characters")
+            }, write: { $0 })
     }
+}
 
+extension SettingRule where Value == [RendezvousCell] {
     static func cells(atMost limit: Int) -> SettingRule {
-        .list(atMost: limit, of: "cells") { text in
-            RendezvousCell(text).map { .success($0.geohash) }
-                ?? .failure(
-                    ElementProblem(
-                        message: "is no lower-case geohash of at least \(SettingLimits.cellLength) characters"))
-        }
+        .list(
+            atMost: limit, of: "cells",
+            element: { text in
+                RendezvousCell(text).map { .success($0) }
+                    ?? .failure("is no lower-case geohash of at least \(SettingLimits.cellLength) characters")
+            }, write: { $0.geohash })
     }
+}
 
+extension SettingRule where Value == [NostrRelayURL] {
     /// Added relays, normalised (chapter 05 §4.1, §4.2).
     static var relays: SettingRule {
-        .list(atMost: RelaySet.maximumCustom, of: "relay addresses") { text in
-            guard let url = NostrRelayURL(text, defaultScheme: "wss") else {
-                return .failure(ElementProblem(message: "is no relay address such as wss://relay.example.com"))
-            }
-            guard SettingLimits.relayPolicy.permits(url) else {
-                return .failure(
-                    ElementProblem(
-                        message: url.hasUserInfo
-                            ? "must not hold a user name"
-                            : "must be wss://: ws:// is for this machine and .onion names only"))
-            }
-            return .success(url.text)
-        }
+        .list(
+            atMost: RelaySet.maximumCustom, of: "relay addresses",
+            element: { text in
+                guard let url = NostrRelayURL(text, defaultScheme: "wss") else {
+                    return .failure("is no relay address such as wss://relay.example.com")
+                }
+                guard !url.hasUserInfo else { return .failure("must not hold a user name") }
+                guard SettingLimits.relayPolicy.permits(url) else {
+                    return .failure("must be wss://: ws:// is for this machine and .onion names only")
+                }
+                return .success(url)
+            }, write: { $0.text })
     }
 }
 

@@ -77,16 +77,17 @@ extension SettingRule where Value: RawRepresentable & CaseIterable, Value.RawVal
     }
 }
 
-extension SettingRule where Value == [String] {
-    /// A list of texts, each checked and normalised by `element`, which says what is wrong with one. Repeats are refused.
-    static func list(
-        atMost limit: Int, of what: String, element: @escaping (String) -> Result<String, ElementProblem>
-    ) -> SettingRule {
+extension SettingRule {
+    /// A list of texts, each understood by `element`, which says what is wrong with one. Repeats are refused.
+    static func list<Element: Hashable>(
+        atMost limit: Int, of what: String, element: @escaping (String) -> Result<Element, ElementProblem>,
+        write: @escaping (Element) -> String
+    ) -> SettingRule where Value == [Element] {
         SettingRule(
             allowed: "a list of at most \(limit) \(what)",
             read: { (value: TomlValue) throws(SettingProblem) in
                 guard case .array(let elements) = value, elements.count <= limit else { return nil }
-                var list: [String] = []
+                var list: [Element] = []
                 for item in elements {
                     guard case .text(let text) = item.value else {
                         throw SettingProblem(
@@ -104,12 +105,14 @@ extension SettingRule where Value == [String] {
                 }
                 return list
             },
-            write: { "[" + $0.map { "\"\($0)\"" }.joined(separator: ", ") + "]" })
+            write: { "[" + $0.map { quoted(write($0)) }.joined(separator: ", ") + "]" })
     }
 }
 
-struct ElementProblem: Error, Equatable {
+struct ElementProblem: Error, Equatable, ExpressibleByStringInterpolation {
     let message: String
+
+    init(stringLiteral message: String) { self.message = message }
 }
 
 extension SettingRule where Value == String {
@@ -124,8 +127,10 @@ extension SettingRule where Value == String {
                 return isSane ? text : nil
             }, write: { $0 })
     }
+}
 
+extension SettingRule where Value == AirName {
     static var airName: SettingRule {
-        .text("1 to 32 characters of a-z, 0-9 and -", parse: { AirName($0)?.text }, write: { $0 })
+        .text("1 to 32 characters of a-z, 0-9 and -", parse: { AirName($0) }, write: { $0.text })
     }
 }

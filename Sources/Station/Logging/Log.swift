@@ -69,6 +69,12 @@ public final class Log {
         self.write = write
     }
 
+    /// Writes one line to standard error, whole or not at all.
+    public static func toStandardError(_ line: String) {
+        let bytes = Array(line.utf8)
+        _ = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
     public func error(_ message: LogMessage) { log(.error, message) }
     public func warning(_ message: LogMessage) { log(.warning, message) }
     public func info(_ message: LogMessage) { log(.info, message) }

@@ -95,10 +95,11 @@ public enum OperatorText {
     }
 
     private static func relay(_ relay: StatusReport.Relay) -> String {
-        var text = "\(safe(relay.url)): \(safe(relay.state)) for \(span(relay.forSeconds))"
-        if let heard = relay.lastHeardSeconds { text += ", heard \(span(heard)) ago" }
+        var text = "\(safe(relay.url)): \(safe(relay.state))"
+        if let age = relay.lastEventSeconds { text += ", last event \(span(age)) ago" }
         if relay.accepted + relay.refused > 0 { text += ", \(relay.accepted) accepted, \(relay.refused) refused" }
-        if let problem = relay.problem, relay.state != "connected" { text += " (\(safe(problem)))" }
+        if relay.pending > 0 { text += ", \(relay.pending) waiting" }
+        if let problem = relay.problem { text += " (\(safe(problem)))" }
         return text
     }
 

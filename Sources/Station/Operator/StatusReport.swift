@@ -70,14 +70,14 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public struct Relay: Codable, Equatable, Sendable {
         public var url: String
         public var state: String
-        /// Seconds since the state was entered.
-        public var forSeconds: Int
-        /// Seconds since the relay last said anything; absent when it never did.
-        public var lastHeardSeconds: Int?
-        /// Events it has confirmed.
+        /// Seconds since a verified event came from it, and since it accepted one; absent when that never happened.
+        public var lastEventSeconds: Int?
+        public var lastAcceptedSeconds: Int?
         public var accepted: UInt64
         public var refused: UInt64
-        /// Why the last connection ended; absent when none has.
+        /// Events waiting to be sent to it.
+        public var pending: Int
+        /// Why the last connection ended; absent while connected.
         public var problem: String?
     }
 }

@@ -1,0 +1,69 @@
+import EventLoop
+import Gateway
+import Glibc
+import Nostr
+import Radio
+import Wire
+
+/// What the settings mean to the parts.
+extension Configuration {
+    /// `gate-` and 4 hex digits: enough to tell the boxes of a venue apart.
+    static func defaultName(for peer: PeerID) -> String { "gate-" + peer.hex.prefix(4) }
+
+    func nickname(for peer: PeerID) -> String { nickname ?? Configuration.defaultName(for: peer) }
+
+    func virtualAir(for peer: PeerID) throws(StationFault) -> VirtualAirConfiguration {
+        guard let name = air.name ?? AirName(Configuration.defaultName(for: peer)) else {
+            throw .configuration("air.name must be set")
+        }
+        return VirtualAirConfiguration(
+            room: air.room, name: name, mtu: air.mtu,
+            impairment: Impairment(loss: air.loss, delay: air.delay, seed: UInt64(air.seed.magnitude)))
+    }
+
+    var cell: RendezvousCell? {
+        if let cell = location.cell { return cell }
+        guard let latitude = location.latitude, let longitude = location.longitude else { return nil }
+        return RendezvousCell(latitude: latitude, longitude: longitude)
+    }
+
+    var gatewayConfiguration: GatewayConfiguration {
+        var jobs: GatewayConfiguration.Jobs = []
+        if gateway.isEnabled { jobs.formUnion([.uplink, .downlink]) }
+        if bridge.isEnabled { jobs.insert(.bridge) }
+        return GatewayConfiguration(
+            jobs: jobs, echoesUplinks: gateway.echo, channels: gateway.channels, cell: cell,
+            extraCells: bridge.extraCells, followsDemand: gateway.demandChannels)
+    }
+
+    var relayChoice: RelayChoice {
+        let relays = RelaySet(
+            custom: nostr.relays.map(\.text), builtIn: nostr.useBuiltInRelays ? RelaySet.builtIn : [],
+            policy: SettingLimits.relayPolicy)
+        return RelayChoice(
+            defaults: relays.all,
+            directory: nostr.useBuiltInRelays ? GeoRelayDirectory.read(nostr.directory) ?? .empty : nil)
+    }
+
+    /// This configuration with those settings of another that may change while running.
+    func takingReloadable(from next: Configuration) -> Configuration {
+        var merged = self
+        merged.nickname = next.nickname
+        merged.gateway = next.gateway
+        merged.bridge = next.bridge
+        merged.nostr = next.nostr
+        merged.log = next.log
+        return merged
+    }
+}
+
+extension GeoRelayDirectory {
+    /// `nil` when the file is not there or any line of it is wrong.
+    static func read(_ path: String) -> GeoRelayDirectory? {
+        let raw = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard raw >= 0 else { return nil }
+        let file = FileDescriptor(owning: raw)
+        let bytes = try? PrivateFile.readAll(file, path: path, limit: GeoRelayDirectory.maximumFileBytes)
+        return bytes.flatMap { try? GeoRelayDirectory(csv: $0) }
+    }
+}

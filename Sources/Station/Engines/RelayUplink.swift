@@ -1,0 +1,180 @@
+import Basics
+import EventLoop
+import Gateway
+import Nostr
+import Uplink
+
+/// The Nostr side of the station: the relay client and the sockets it asks for.
+final class RelayUplink: RelayPort {
+    var onActivity: (((Now) -> Void) -> Void)?
+    /// Why each relay's last connection ended. Holds the relays the client knows, which it bounds.
+    private(set) var problems: [NostrRelayURL: WebSocketCloseReason] = [:]
+    let client: NostrClient
+
+    private let loop: any EventLoop
+    private let dialer: any StreamDialer
+    /// Whether the configuration lets relays be dialled at all.
+    private let isAllowed: Bool
+    private(set) var choice: RelayChoice
+    private var sockets: [NostrSocketID: WebSocketClient] = [:]
+    private var names: [ObjectIdentifier: NostrSocketID] = [:]
+    /// Sockets whose closing handshake is under way; each ends within seconds.
+    private var closing: [ObjectIdentifier: WebSocketClient] = [:]
+    private var connected: Set<NostrRelayURL> = []
+
+    init(loop: any EventLoop, relays choice: RelayChoice, isAllowed: Bool, dialer: any StreamDialer) {
+        self.loop = loop
+        self.choice = choice
+        self.isAllowed = isAllowed
+        self.dialer = dialer
+        client = NostrClient(
+            defaultRelays: choice.defaults,
+            configuration: NostrClient.Configuration(policy: SettingLimits.relayPolicy, reachesOnions: false),
+            random: SystemRandomNumberGenerator())
+    }
+
+    var isConnected: Bool { !connected.isEmpty }
+
+    /// Dials when the clock is trusted, and not before: what a wrong clock dates is refused everywhere.
+    func setClockTrusted(_ isTrusted: Bool, at now: Now) {
+        client.setGate(isAllowed && isTrusted ? .open : .closed, at: now)
+    }
+
+    func use(_ choice: RelayChoice, at now: Now) {
+        self.choice = choice
+        client.setDefaultRelays(choice.defaults, at: now)
+    }
+
+    /// Begins to close every socket; nothing is dialled any more.
+    func stop() {
+        for id in Array(sockets.keys) { close(id, code: 1_001) }
+    }
+
+    // MARK: RelayPort
+
+    func publish(_ event: VerifiedEvent, geohash: String, at now: Now) {
+        client.publish(event, to: choice.relays(of: geohash), at: now)
+    }
+
+    func subscribe(_ subscription: GatewaySubscription, at now: Now) {
+        let relays = choice.relays(of: subscription.geohash)
+        let usesDefaults = choice.directory == nil || relays.isEmpty && subscription.fallsBackToDefaultRelays
+        client.subscribe(
+            subscription.id, subscription.filter, to: usesDefaults ? .defaultSet : .listed(relays), at: now)
+    }
+
+    func unsubscribe(_ id: String, at now: Now) { client.unsubscribe(id) }
+
+    func timeout(at now: Now) { client.timeout(at: now) }
+    var nextDeadline: Instant? { client.nextDeadline }
+
+    func nextInput(at now: Now) -> RelayInput? {
+        guard let effect = client.nextEffect() else { return nil }
+        switch effect {
+        case .dial(let id): dial(id, at: now)
+        case .close(let id, let code): close(id, code: code)
+        case .send(let message, let id): send(message, on: id, at: now)
+        case .ping(let id): sockets[id]?.ping()
+        case .setReading(let isReading, let id):
+            if isReading { sockets[id]?.resumeReading() } else { sockets[id]?.pauseReading() }
+        case .event(let event, let subscription): return .event(event, subscription: subscription)
+        case .relayStateChanged(let relay, let isUp): return changed(relay, isUp)
+        case .endOfStored, .published: break
+        }
+        return .handled
+    }
+
+    // MARK: Sockets
+
+    private func dial(_ id: NostrSocketID, at now: Now) {
+        let address: WebSocketAddress
+        do {
+            address = try WebSocketAddress(parsing: id.relay.text)
+        } catch {
+            problems[id.relay] = .unsupported(error.rawValue)
+            return client.relayClosed(id, .nameUnusable, at: now)
+        }
+        // The relay client watches for silence itself.
+        let socket = WebSocketClient(loop: loop, address: address, dialer: dialer, keepAlive: nil)
+        socket.delegate = self
+        sockets[id] = socket
+        names[ObjectIdentifier(socket)] = id
+        socket.open()
+    }
+
+    private func send(_ message: [UInt8], on id: NostrSocketID, at now: Now) {
+        guard let socket = sockets[id], !socket.send(text: message) else { return }
+        // A relay that does not read fast enough for what little is sent is as good as gone.
+        close(id, code: 1_001)
+        client.relayClosed(id, .unresponsive, at: now)
+    }
+
+    private func close(_ id: NostrSocketID, code: UInt16) {
+        guard let socket = sockets.removeValue(forKey: id) else { return }
+        names[ObjectIdentifier(socket)] = nil
+        closing[ObjectIdentifier(socket)] = socket
+        socket.close(code: code)
+    }
+
+    private func changed(_ relay: NostrRelayURL, _ isUp: Bool) -> RelayInput {
+        let wasConnected = isConnected
+        if isUp { connected.insert(relay) } else { connected.remove(relay) }
+        return isConnected == wasConnected ? .handled : .connectivity(isConnected)
+    }
+
+    /// Passes on what a socket reported, unless it is one that was given up.
+    private func report(_ socket: WebSocketClient, _ input: @escaping (NostrSocketID, Now) -> Void) {
+        guard let id = names[ObjectIdentifier(socket)] else { return }
+        onActivity? { input(id, $0) }
+    }
+}
+
+extension RelayUplink: WebSocketDelegate {
+    func webSocketOpened(_ socket: WebSocketClient) {
+        report(socket) { [self] id, now in
+            problems[id.relay] = nil
+            client.relayOpened(id, at: now)
+        }
+    }
+
+    func webSocket(_ socket: WebSocketClient, received message: WebSocketMessage) {
+        report(socket) { [client] id, now in
+            switch message {
+            case .text(let bytes): client.received(bytes, on: id, at: now)
+            // Nostr is text; a binary message only shows that the relay is there.
+            case .binary: client.heard(on: id, at: now)
+            }
+        }
+    }
+
+    func webSocket(_ socket: WebSocketClient, receivedPong payload: [UInt8]) {
+        report(socket) { [client] id, now in client.heard(on: id, at: now) }
+    }
+
+    func webSocketMaySendAgain(_ socket: WebSocketClient) {}
+
+    func webSocket(_ socket: WebSocketClient, closed reason: WebSocketCloseReason) {
+        report(socket) { [self] id, now in
+            sockets[id] = nil
+            names[ObjectIdentifier(socket)] = nil
+            problems[id.relay] = reason
+            client.relayClosed(id, RelayFailure(reason), at: now)
+        }
+        closing[ObjectIdentifier(socket)] = nil
+    }
+}
+
+extension RelayFailure {
+    /// What the redial rules make of the end of a connection (chapter 05 §6.3).
+    init(_ reason: WebSocketCloseReason) {
+        switch reason {
+        case .closedByUs, .closedByServer, .connectionLost: self = .closedByRelay
+        case .nameUnusable, .unsupported: self = .nameUnusable
+        case .connectFailed: self = .unreachable
+        case .upgradeRefused, .upgradeInvalid: self = .upgradeRefused
+        case .openTimedOut: self = .timedOut
+        case .unresponsive: self = .unresponsive
+        case .invalidResponse, .protocolError, .invalidText, .messageTooLarge: self = .protocolError
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Basics
+import EventLoop
+import Gateway
+import Mesh
+import Nostr
+import Wire
+
+/// What the station tells the operator.
+extension Station {
+    var statusReport: StatusReport {
+        let now = now
+        let service = gateway.status(at: now)
+        let peers = mesh.peers(at: now)
+        return StatusReport(
+            version: Version.text, uptimeSeconds: seconds(since: started, now), peer: mesh.me.hex,
+            nickname: configuration.nickname(for: mesh.me), attention: attention,
+            clock: StatusReport.Clock(source: clock.rawValue, trusted: clock.isTrusted),
+            radio: StatusReport.Radio(kind: configuration.radio.kind.rawValue, links: mesh.links.map { link($0, now) }),
+            mesh: StatusReport.Mesh(
+                neighbours: peers.count { $0.isConnected }, reachable: peers.count { $0.isReachable }),
+            gateway: report(
+                service.channels, enabled: configuration.gateway.isEnabled,
+                advertised: service.advertisement.capabilities.contains(.gateway), channels: service.followedChannels),
+            bridge: report(
+                service.bridge, enabled: configuration.bridge.isEnabled,
+                advertised: service.advertisement.capabilities.contains(.bridge), cell: configuration.cell?.geohash),
+            network: StatusReport.Network(
+                tor: configuration.network.tor == .off ? "off: relays see this box's address" : "required",
+                relays: uplink.client.relays(at: now).map { relay($0, now) }))
+    }
+
+    var peerReports: [PeerReport] {
+        let now = now
+        return mesh.peers(at: now).map { peer in
+            PeerReport(
+                peer: peer.id.hex, nickname: peer.nickname, neighbour: peer.isConnected, reachable: peer.isReachable,
+                lastHeardSeconds: seconds(since: peer.lastSeen, now),
+                gateway: peer.capabilities?.contains(.gateway) ?? false,
+                bridge: peer.capabilities?.contains(.bridge) ?? false, cell: peer.bridgeCell)
+        }
+    }
+
+    var counterReport: CounterReport {
+        let counters = gateway.counters
+        return [
+            "air_drops": named(radio.drops.all),
+            "mesh": named(mesh.counts.all),
+            "mesh_drops": named(mesh.drops.all),
+            "nostr_drops": named(uplink.client.drops.all),
+            "channel_deposits": named(counters.channelDeposits.all),
+            "channel_broadcasts": named(counters.channelBroadcasts.all),
+            "channel_downlinks": named(counters.channelDownlinks.all),
+            "bridge_deposits": named(counters.bridgeDeposits.all),
+            "bridge_broadcasts": named(counters.bridgeBroadcasts.all),
+            "bridge_downlinks": named(counters.bridgeDownlinks.all),
+            "control": named(controlTally.all),
+        ]
+    }
+
+    /// What keeps the box from doing all it is set to do.
+    private var attention: [StatusReport.Attention] {
+        var items: [StatusReport.Attention] = []
+        func add(_ code: String, _ message: String, _ remedy: String) {
+            items.append(StatusReport.Attention(code: code, message: message, remedy: remedy))
+        }
+        let carries = configuration.gateway.isEnabled || configuration.bridge.isEnabled
+        if !clock.isTrusted {
+            add(
+                "clock_unproven", "The clock is not known to be right, so nothing is carried to or from relays.",
+                "Let the system synchronise it (timedatectl), or set clock.trust_system = true if you vouch for it.")
+        }
+        if configuration.network.tor == .required {
+            add(
+                "tor_unavailable",
+                "Tor is required, and this version cannot use it yet, so no relay is dialled: the box is a mesh node only.",
+                "Wait for Tor support, or set network.tor = \"off\" and let relays see this box's address.")
+        } else if carries, !uplink.isConnected {
+            add(
+                "no_relay", "No relay is connected: messages of mesh-only phones wait, at most 20 of them.",
+                uplink.client.defaultRelays.isEmpty
+                    ? "Name relays in nostr.relays." : "See the reason beside each relay below.")
+        }
+        if carries, let directory = uplink.choice.directory, directory.entries.isEmpty {
+            add(
+                "no_relay_directory", "The list of relays and their places is missing or wrong, so no place has relays.",
+                "Put it at \(configuration.nostr.directory), or use only nostr.relays (use_builtin_relays = false).")
+        }
+        if configuration.bridge.isEnabled, configuration.cell == nil {
+            add("no_location", "The bridge rests: it does not know where the box stands.", "Set location.cell.")
+        }
+        if let problem = radio.rangeProblem {
+            add("air_range", "The room's range file: \(problem)", "Correct \(configuration.air.room)/range.")
+        }
+        return items
+    }
+
+    private func link(_ link: LinkSnapshot, _ now: Now) -> StatusReport.Link {
+        StatusReport.Link(
+            role: link.role == .outgoing ? "outgoing" : "incoming", frameLimit: link.frameLimit,
+            upSeconds: seconds(since: link.upSince, now), framesIn: link.framesIn, framesOut: link.framesOut,
+            lastInSeconds: link.lastIn.map { seconds(since: $0, now) },
+            lastOutSeconds: link.lastOut.map { seconds(since: $0, now) })
+    }
+
+    private func report(
+        _ service: GatewayStatus.Service, enabled: Bool, advertised: Bool, cell: String? = nil,
+        channels: [String]? = nil
+    ) -> StatusReport.Service {
+        StatusReport.Service(
+            enabled: enabled, advertised: advertised, cell: cell, channels: channels,
+            queuedDeposits: service.queuedDeposits.used, pendingDownlinks: service.pendingDownlinks.used,
+            carriersLastMinute: service.carriers.used, carriersLimit: service.carriers.limit)
+    }
+
+    private func relay(_ relay: NostrRelayStatus, _ now: Now) -> StatusReport.Relay {
+        func ago(_ time: WallTime) -> Int { Int(time.distance(to: now.wall) / 1_000) }
+        return StatusReport.Relay(
+            url: relay.url.text, state: relay.state.rawValue, lastEventSeconds: relay.lastEvent.map(ago),
+            lastAcceptedSeconds: relay.lastAccepted.map(ago),
+            accepted: relay.answers.all.reduce(0) { $0 + (RelayAnswer(rawValue: $1.name)?.isSuccess == true ? $1.count : 0) },
+            refused: relay.answers.all.reduce(0) { $0 + (RelayAnswer(rawValue: $1.name)?.isSuccess == true ? 0 : $1.count) },
+            pending: relay.pendingEvents, problem: relay.isConnected ? nil : uplink.problems[relay.url]?.description)
+    }
+
+    private func seconds(since instant: Instant, _ now: Now) -> Int { Int((now.monotonic - instant).seconds) }
+
+    private func named(_ counts: [(name: String, count: UInt64)]) -> [String: UInt64] {
+        Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
+    }
+}

@@ -1,0 +1,69 @@
+import EventLoop
+import Glibc
+import Station
+
+/// The daemon's program: reads the configuration, runs the station until a signal ends it.
+enum Daemon {
+    private static let help = """
+        bitgated is the bitchat gateway: a mesh node that joins its neighbours to public channels and to other meshes.
+
+        usage: bitgated [--config FILE]
+
+          --config FILE   the configuration (default \(Configuration.defaultPath))
+          --help
+          --version
+
+        It stays in the foreground and logs to standard error. SIGTERM and SIGINT stop it cleanly; SIGHUP reads the
+        configuration again. The bitgate command shows what it does.
+
+        Exit status: 0 stopped as told, 64 wrong usage, 66 no such file, 71 the system refused something,
+        73 the state directory or the identity in it cannot be used, 75 another daemon is running,
+        78 the configuration has mistakes.
+
+        """
+
+    static func run(_ arguments: [String]) -> Int32 {
+        do {
+            let arguments = try Arguments(
+                arguments, flags: ["--help", "-h", "--version"], options: ["--config"])
+            try arguments.expectWords(atMost: 0)
+            if arguments.has("--help") || arguments.has("-h") {
+                print(help, terminator: "")
+                return ExitStatus.ok
+            }
+            if arguments.has("--version") {
+                print("bitgated \(Version.text)")
+                return ExitStatus.ok
+            }
+            try serve(arguments.value("--config") ?? Configuration.defaultPath)
+            return ExitStatus.ok
+        } catch let fault as StationFault {
+            Log.toStandardError("bitgated: \(fault)\n")
+            return fault.exitStatus
+        } catch {
+            Log.toStandardError("bitgated: \(error)\n")
+            return ExitStatus.systemError
+        }
+    }
+
+    private static func serve(_ path: String) throws(StationFault) {
+        let configuration = try Configuration(contentsOf: path)
+        signal(SIGPIPE, SIG_IGN)
+        let loop: any EventLoop
+        do { loop = try LibeventLoop() } catch { throw .system("\(error)") }
+        let log = Log(
+            level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
+            clock: { SystemClock.monotonic }, write: Log.toStandardError)
+        let station = try Station(configuration: configuration, loop: loop, log: log)
+        for number in [SIGTERM, SIGINT] { loop.onSignal(number) { station.stop() } }
+        loop.onSignal(SIGHUP) {
+            do {
+                station.reload(try Configuration(contentsOf: path))
+            } catch {
+                log.error("the configuration was not read again: it has mistakes (bitgate config check tells)")
+            }
+        }
+        try station.start()
+        loop.run()
+    }
+}
