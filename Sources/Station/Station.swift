@@ -40,7 +40,8 @@ public final class Station {
         self.log = log
         started = loop.now.monotonic
         radio = VirtualAir(loop: loop, configuration: try configuration.virtualAir(for: identity.node.peerID))
-        uplink = RelayUplink(loop: loop, relays: configuration.relayChoice, isAllowed: configuration.network.tor == .off,
+        uplink = RelayUplink(
+            loop: loop, relays: configuration.relayChoice, isAllowed: configuration.network.tor == .off,
             dialer: LoopbackDialer(loop: loop))
         switchboard = Switchboard(
             loop: loop, radio: radio,

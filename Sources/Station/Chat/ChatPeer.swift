@@ -176,6 +176,7 @@ public final class ChatPeer {
                 configuration: .console(cell: found), seed: identity.deviceSeed,
                 random: SystemRandomNumberGenerator()))
         switchboard.perform { startGateway(at: $0) }
+        show(.notice("bridge: area \(found.geohash)"))
     }
 
     private func startGateway(at now: Now) {

@@ -82,7 +82,8 @@ extension Station {
         }
         if carries, let directory = uplink.choice.directory, directory.entries.isEmpty {
             add(
-                "no_relay_directory", "The list of relays and their places is missing or wrong, so no place has relays.",
+                "no_relay_directory",
+                "The list of relays and their places is missing or wrong, so no place has relays.",
                 "Put it at \(configuration.nostr.directory), or use only nostr.relays (use_builtin_relays = false).")
         }
         if configuration.bridge.isEnabled, configuration.cell == nil {
@@ -117,8 +118,12 @@ extension Station {
         return StatusReport.Relay(
             url: relay.url.text, state: relay.state.rawValue, lastEventSeconds: relay.lastEvent.map(ago),
             lastAcceptedSeconds: relay.lastAccepted.map(ago),
-            accepted: relay.answers.all.reduce(0) { $0 + (RelayAnswer(rawValue: $1.name)?.isSuccess == true ? $1.count : 0) },
-            refused: relay.answers.all.reduce(0) { $0 + (RelayAnswer(rawValue: $1.name)?.isSuccess == true ? 0 : $1.count) },
+            accepted: relay.answers.all.reduce(0) {
+                $0 + (RelayAnswer(rawValue: $1.name)?.isSuccess == true ? $1.count : 0)
+            },
+            refused: relay.answers.all.reduce(0) {
+                $0 + (RelayAnswer(rawValue: $1.name)?.isSuccess == true ? 0 : $1.count)
+            },
             pending: relay.pendingEvents, problem: relay.isConnected ? nil : uplink.problems[relay.url]?.description)
     }
 

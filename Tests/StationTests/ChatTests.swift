@@ -1,0 +1,52 @@
+import XCTest
+
+@testable import Station
+
+final class ChatCommandTests: XCTestCase {
+    func testTextIsSaidTrimmed() {
+        XCTAssertEqual(ChatCommand("  hello there \n"), .say("hello there"))
+        XCTAssertEqual(ChatCommand(" \t"), .nothing)
+    }
+
+    func testCommandsAreUnderstoodInTheirUsualForms() {
+        XCTAssertEqual(ChatCommand("/j u4pruy"), .join(geohash: "u4pruy"))
+        XCTAssertEqual(ChatCommand("/join #u4pruy"), .join(geohash: "u4pruy"))
+        XCTAssertEqual(ChatCommand("/j #mesh"), .joinMesh)
+        XCTAssertEqual(ChatCommand("/who"), .who)
+        XCTAssertEqual(ChatCommand("/w"), .who)
+        XCTAssertEqual(ChatCommand("/bridge on"), .bridge(true))
+        XCTAssertEqual(ChatCommand("/bridge off"), .bridge(false))
+        XCTAssertEqual(ChatCommand("/nick Ann Lee"), .nickname("Ann Lee"))
+        XCTAssertEqual(ChatCommand("/help"), .help)
+        XCTAssertEqual(ChatCommand("/quit"), .quit)
+    }
+
+    func testWhatCannotBeDoneSaysWhy() {
+        XCTAssertEqual(ChatCommand("/msg bob hi"), .refused("private chat is not available yet"))
+        for line in ["/j", "/j U4PRUY", "/j aaa", "/bridge", "/bridge maybe", "/nick", "/nick a\u{200B}b", "/dance"] {
+            guard case .refused = ChatCommand(line) else {
+                XCTFail(line)
+                continue
+            }
+        }
+    }
+}
+
+final class ChatLineTests: XCTestCase {
+    func testEachKindOfLineIsMarked() {
+        XCTAssertEqual(ChatLine.message(name: "ann", text: "hi").text, "<ann> hi")
+        XCTAssertEqual(ChatLine.bridged(name: "bob#12ab", text: "hi").text, "[bridge] <bob#12ab> hi")
+        XCTAssertEqual(ChatLine.channel(geohash: "u4p", name: "c#1", text: "hi").text, "[#u4p] <c#1> hi")
+        XCTAssertEqual(ChatLine.notice("x").text, "* x")
+        XCTAssertEqual(ChatLine.problem("x").text, "! x")
+    }
+
+    func testNoMessageCanMakeTwoLinesOrImitateAMark() {
+        for line in [
+            ChatLine.message(name: "a\n[bridge] <b> c", text: "x\r\ny\u{1B}[1A"), .notice("a\u{2028}b\u{85}c"),
+            .bridged(name: "\u{202E}", text: "\u{0}"),
+        ] {
+            XCTAssertTrue(line.text.unicodeScalars.allSatisfy { TerminalText.isPrintable($0) }, line.text)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import XCTest
+
+@testable import Station
+
+final class OperatorTextTests: XCTestCase {
+    private var report: StatusReport {
+        StatusReport(
+            version: "0.1.0", uptimeSeconds: 125, peer: "0011223344556677", nickname: "gate-0011",
+            attention: [.init(code: "no_location", message: "The bridge rests.", remedy: "Set location.cell.")],
+            clock: .init(source: "configured", trusted: true),
+            radio: .init(
+                kind: "air",
+                links: [
+                    .init(
+                        role: "incoming", frameLimit: 512, upSeconds: 61, framesIn: 7, framesOut: 9, lastInSeconds: 3,
+                        lastOutSeconds: nil)
+                ]), mesh: .init(neighbours: 1, reachable: 2),
+            gateway: .init(
+                enabled: true, advertised: true, cell: nil, channels: ["u4pruy"], queuedDeposits: 1,
+                pendingDownlinks: 0,
+                carriersLastMinute: 4, carriersLimit: 30),
+            bridge: .init(
+                enabled: false, advertised: false, cell: nil, channels: nil, queuedDeposits: 0, pendingDownlinks: 0,
+                carriersLastMinute: 0, carriersLimit: 20),
+            network: .init(
+                tor: "required",
+                relays: [
+                    .init(
+                        url: "ws://127.0.0.1:7", state: "waiting", lastEventSeconds: 5, lastAcceptedSeconds: nil,
+                        accepted: 2, refused: 1, pending: 3, problem: "connection refused")
+                ]))
+    }
+
+    func testStatusIsReadableByPeople() {
+        XCTAssertEqual(
+            OperatorText.status(report),
+            """
+            bitgate 0.1.0, up 2 min 5 s: gate-0011 (peer 0011223344556677)
+
+            ! The bridge rests.
+              Set location.cell.
+
+            clock     trusted, configured
+            radio     air, 1 link
+                      incoming, up 1 min 1 s, 7 in, 9 out, last frame 3 s ago
+            mesh      1 neighbour, 2 peers in reach
+            gateway   on, announced to phones, channels #u4pruy, 4 of 30 carriers sent in the last minute, 1 message waiting \
+            for a relay
+            bridge    off
+            tor       required
+            relays    0 of 1 connected
+                      ws://127.0.0.1:7: waiting, last event 5 s ago, 2 accepted, 1 refused, 3 waiting (connection refused)
+
+            """)
+    }
+
+    func testStatusHasStableKeys() throws {
+        let line = ControlMessage.answer("status", report)
+        let top = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
+        XCTAssertEqual(Set(top.keys), ["v", "ok", "status"])
+        let status = try XCTUnwrap(top["status"] as? [String: Any])
+        XCTAssertEqual(
+            Set(status.keys),
+            [
+                "version", "uptime_seconds", "peer", "nickname", "attention", "clock", "radio", "mesh", "gateway",
+                "bridge", "network",
+            ])
+        let keys = { (path: [String]) -> Set<String> in
+            var value: Any? = status
+            for step in path { value = (value as? [String: Any])?[step] }
+            if let list = value as? [Any] { value = list.first }
+            return Set((value as? [String: Any] ?? [:]).keys)
+        }
+        XCTAssertEqual(keys(["attention"]), ["code", "message", "remedy"])
+        XCTAssertEqual(keys(["clock"]), ["source", "trusted"])
+        XCTAssertEqual(keys(["radio"]), ["kind", "links"])
+        XCTAssertEqual(
+            keys(["radio", "links"]),
+            ["role", "frame_limit", "up_seconds", "frames_in", "frames_out", "last_in_seconds"])
+        XCTAssertEqual(keys(["mesh"]), ["neighbours", "reachable"])
+        XCTAssertEqual(
+            keys(["gateway"]),
+            [
+                "enabled", "advertised", "channels", "queued_deposits", "pending_downlinks", "carriers_last_minute",
+                "carriers_limit",
+            ])
+        XCTAssertEqual(keys(["network"]), ["tor", "relays"])
+        XCTAssertEqual(
+            keys(["network", "relays"]),
+            ["url", "state", "last_event_seconds", "accepted", "refused", "pending", "problem"])
+    }
+
+    func testStatusTravelsUnchanged() throws {
+        let line = Data(ControlMessage.answer("status", ["status": report]))
+        struct Answer: Decodable { let status: [String: StatusReport] }
+        XCTAssertEqual(try ControlMessage.decoder.decode(Answer.self, from: line).status["status"], report)
+    }
+
+    func testNamesFromTheAirCannotCommandTheTerminal() {
+        let peer = PeerReport(
+            peer: "0011223344556677", nickname: "\u{1B}[2J\u{202E}evil\nfake line", neighbour: true, reachable: true,
+            lastHeardSeconds: 2, gateway: false, bridge: true, cell: "\u{7}u4pruy")
+        let text = OperatorText.peers([peer])
+        XCTAssertEqual(text.filter { $0 == "\n" }.count, 1)
+        XCTAssertFalse(text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || $0.value == 0x202E }, text)
+        XCTAssertTrue(text.contains("\\u{1B}[2J\\u{202E}evil\\nfake line"), text)
+        var hostile = report
+        hostile.nickname = "\u{1B}]0;x\u{7}"
+        hostile.network.relays[0].problem = "\u{9B}2J"
+        XCTAssertFalse(OperatorText.status(hostile).unicodeScalars.contains { [0x1B, 0x07, 0x9B].contains($0.value) })
+    }
+
+    func testJSONForATerminalIsTheSameJSON() throws {
+        let nickname = "a\u{202E}b\u{1B}\u{E0001}ü"
+        let line = String(decoding: ControlMessage.answer("x", ["n": nickname]).dropLast(), as: UTF8.self)
+        let shown = OperatorText.json(line)
+        XCTAssertFalse(shown.unicodeScalars.contains { !TerminalText.isPrintable($0) }, shown)
+        XCTAssertTrue(shown.contains("\\u202e") && shown.contains("\\udb40\\udc01") && shown.contains("ü"), shown)
+        let object = try JSONSerialization.jsonObject(with: Data(shown.utf8)) as? [String: Any]
+        XCTAssertEqual((object?["x"] as? [String: String])?["n"], nickname)
+    }
+
+    func testCountersLeaveOutZeros() {
+        XCTAssertEqual(
+            OperatorText.counters(["mesh": ["a-b": 2, "c": 0, "longer-name": 10], "air": ["x": 0]]),
+            """
+            air:
+              nothing yet
+
+            mesh:
+              a-b          2
+              longer-name  10
+
+            """)
+    }
+
+    func testSpansShowTwoUnits() {
+        for (seconds, text) in [
+            (0, "0 s"), (59, "59 s"), (60, "1 min"), (3_605, "1 h 5 s"), (3_725, "1 h 2 min"), (90_000, "1 d 1 h"),
+            (-5, "0 s"),
+        ] { XCTAssertEqual(OperatorText.span(seconds), text) }
+    }
+}
+
+final class ArgumentsTests: XCTestCase {
+    private func parse(_ arguments: String...) throws(StationFault) -> Arguments {
+        try Arguments(arguments, flags: ["--json"], options: ["--socket"])
+    }
+
+    private func message(_ arguments: String...) -> String? {
+        do {
+            let parsed = try Arguments(arguments, flags: ["--json"], options: ["--socket"])
+            try parsed.expectWords(atMost: 1)
+            return nil
+        } catch {
+            XCTAssertEqual(error.exitStatus, ExitStatus.usage)
+            return error.description
+        }
+    }
+
+    func testOptionsAndWordsAreToldApart() throws {
+        let arguments = try parse("a", "--json", "--socket", "/x", "b", "--", "--json")
+        XCTAssertTrue(arguments.has("--json"))
+        XCTAssertEqual(arguments.value("--socket"), "/x")
+        XCTAssertEqual(arguments.words, ["a", "b", "--json"])
+        XCTAssertEqual(try parse("--socket=/a=b").value("--socket"), "/a=b")
+    }
+
+    func testMistakesAreNamed() {
+        XCTAssertEqual(message("--jsn"), "unknown option --jsn; did you mean --json?")
+        XCTAssertEqual(message("--socket"), "--socket needs a value")
+        XCTAssertEqual(message("--json=1"), "--json takes no value")
+        XCTAssertEqual(message("--socket", "a", "--socket", "b"), "--socket is given twice")
+        XCTAssertEqual(message("a", "\u{1B}b"), "unexpected argument \\u{1B}b")
+    }
+}

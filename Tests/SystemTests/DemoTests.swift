@@ -1,0 +1,63 @@
+import Foundation
+import XCTest
+
+/// Two daemons, four people and a real relay, as `deploy/demo` puts them on its stage.
+final class DemoTests: XCTestCase {
+    private var scratch: Scratch!
+
+    override func setUpWithError() throws {
+        scratch = try Scratch()
+        try requireRelays()
+    }
+    override func tearDown() { scratch = nil }
+
+    /// Skips where the relays are not installed, except in continuous integration, which has every part.
+    private func requireRelays() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let folder = environment["BITGATE_VENV"] ?? Programs.root.appendingPathComponent(".venv").path
+        guard FileManager.default.isExecutableFile(atPath: folder + "/bin/python") else {
+            if environment["CI"] == "true" { return XCTFail("no relays in \(folder): run deploy/setup") }
+            throw XCTSkip("no relays in \(folder): run deploy/setup")
+        }
+    }
+
+    private func demo(_ relay: String) throws -> Programs.Running {
+        try Programs.start(
+            Programs.root.appendingPathComponent("deploy/demo").path, ["--check", "--relay", relay], in: scratch,
+            environment: ["BITGATE_BIN": Programs.folder.path, "TMPDIR": scratch.path])
+    }
+
+    /// The demo's folders and the processes that belong to them.
+    private func leftovers() throws -> [String] {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter {
+            $0.hasPrefix("bitgate-")
+        }
+        let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
+            guard Int(name) != nil, let environment = FileManager.default.contents(atPath: "/proc/\(name)/environ")
+            else {
+                return false
+            }
+            return String(decoding: environment, as: UTF8.self).contains("BITGATE_STAGE=\(scratch.path)")
+        }
+        return folders + processes.map { "process \($0)" }
+    }
+
+    private func assertPasses(_ relay: String) throws {
+        let outcome = try demo(relay).wait()
+        XCTAssertEqual(outcome.status, 0, outcome.output + outcome.errors)
+        XCTAssertEqual(try leftovers(), [])
+    }
+
+    func testTwoIslandsHearEachOtherThroughRustNostr() throws { try assertPasses("rust") }
+
+    func testTwoIslandsHearEachOtherThroughNostrRelay() throws { try assertPasses("python") }
+
+    func testADemoThatIsKilledLeavesNothingBehind() throws {
+        for stage in ["starting the relay", "room A", "room B", "talking"] {
+            let running = try demo("rust")
+            XCTAssertTrue(Programs.eventually { running.output.text.contains(stage) }, stage)
+            _ = running.stop(SIGKILL)
+            XCTAssertTrue(try Programs.eventually { try leftovers().isEmpty }, "\(stage): \(try leftovers())")
+        }
+    }
+}

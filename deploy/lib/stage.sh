@@ -1,0 +1,115 @@
+# The demo's stage: a folder for everything it makes, the processes it starts, and their end, however the demo ends.
+# Sourced by deploy/demo.
+
+# Opens the stage: $stage is its folder. A watchdog in a session of its own waits for this script to be gone, be it by
+# SIGKILL: the pipe to it closes then. It ends every process that carries the stage's name in its environment, those
+# started in the last moment included, and removes the folder, which it made itself.
+stage_open() {
+    stage=$(mktemp -u "${TMPDIR:-/tmp}/bitgate-demo-XXXXXX")
+    exec {lifeline}> >(exec setsid bash deploy/lib/watchdog.sh "$stage" "$keep")
+    watchdog=$!
+    export BITGATE_STAGE=$stage
+    trap stage_close EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    until_true '[ -d "$stage" ]' || die 1 "no folder can be made in ${TMPDIR:-/tmp}"
+}
+
+stage_close() {
+    local status=$?
+    trap - EXIT
+    trap '' INT TERM HUP
+    exec {lifeline}>&-
+    wait "$watchdog" 2>/dev/null || true
+    if [ "$keep" = yes ]; then say "logs: $stage"; fi
+    exit "$status"
+}
+
+# background NAME COMMAND…: its output goes to $stage/NAME.out and .err.
+background() {
+    local name=$1
+    shift
+    "$@" >"$stage/$name.out" 2>"$stage/$name.err" </dev/null {lifeline}>&- &
+}
+
+# person NAME ROOM: somebody with a console in that room; enter gives the lines.
+person() {
+    local name=$1 room=$2 input
+    mkfifo "$stage/$name.in"
+    "$bin/bitgate" chat --room "$stage/room-$room" --name "$name" --bridge on \
+        <"$stage/$name.in" >"$stage/$name.out" 2>"$stage/$name.err" {lifeline}>&- &
+    exec {input}>"$stage/$name.in"
+    inputs[$name]=$input
+}
+declare -A inputs
+
+enter() { printf '%s\n' "$2" >&"${inputs[$1]}"; }
+
+# until_true COMMAND: tries for 30 seconds.
+until_true() {
+    local end=$((SECONDS + 30))
+    until eval "$1"; do
+        [ "$SECONDS" -lt "$end" ] || return 1
+        sleep 0.1
+    done
+}
+
+# wait_for NAME PATTERN: until a line of NAME's output matches.
+wait_for() { until_true "grep -Eq -- $(printf '%q' "$2") $(printf '%q' "$stage/$1.out") 2>/dev/null"; }
+
+gate_is_connected() {
+    "$bin/bitgate" status --json --socket "$stage/$1.socket" 2>/dev/null | grep -q '"state":"connected"'
+}
+
+fail() {
+    local file
+    say "failed: $*" >&2
+    for file in "$stage"/*.err; do
+        if [ -s "$file" ]; then
+            say "--- ${file##*/}" >&2
+            tail -n 20 "$file" >&2
+        fi
+    done
+    exit 1
+}
+
+# expect NAME COUNT PATTERN: so many lines of NAME's output match.
+expect() {
+    local found
+    found=$(grep -Ec -- "$3" "$stage/$1.out") || true
+    [ "$found" = "$2" ] || fail "$1 has $found instead of $2 lines like: $3"
+}
+
+# Every line: heard by radio in its own room and over the bridge in the other, once each.
+verify() {
+    local line speaker words name
+    for line in "${lines[@]}"; do
+        speaker=${line%%:*}
+        words=${line#*:}
+        words=${words//\?/\\?}
+        for name in alice adam bella bruno; do
+            if [ "$name" = "$speaker" ]; then
+                expect "$name" 0 "$words$"
+            elif [ "${name:0:1}" = "${speaker:0:1}" ]; then
+                expect "$name" 1 "^<$speaker> $words$"
+                expect "$name" 1 "$words$"
+            else
+                expect "$name" 1 "^\\[bridge\\] <$speaker#[0-9a-f]{4}> $words$"
+                expect "$name" 1 "$words$"
+            fi
+        done
+    done
+    words=${channel_line//\?/\\?}
+    expect listen 1 "\"kind\":20000.*$words"
+    expect adam 1 "$words$"
+    expect bella 0 "$words$"
+}
+
+# transcript ROOM: what the second person of the room saw.
+transcript() {
+    local witness=adam
+    if [ "$1" = b ]; then witness=bruno; fi
+    say "" "room ${1^^}, as $witness saw it:"
+    grep -E '^(<|\[)' "$stage/$witness.out" | sed 's/^/  /'
+}
