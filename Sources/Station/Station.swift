@@ -138,7 +138,7 @@ public final class Station {
 
     private var commands: [ControlCommand] {
         [
-            ControlCommand("ping") { [:] as [String: String] },
+            ControlCommand("ping") { ["version": Version.text] },
             ControlCommand("status") { [unowned self] in statusReport },
             ControlCommand("peers") { [unowned self] in peerReports },
             ControlCommand("counters") { [unowned self] in counterReport },

@@ -14,7 +14,7 @@ enum StatusCommand {
         try show("counters", arguments, CounterReport.self, OperatorText.counters)
     }
 
-    private static func show<Report: Decodable>(
+    private static func show<Report: JSONConvertible>(
         _ command: String, _ arguments: [String], _ type: Report.Type, _ text: (Report) -> String
     ) throws -> Int32 {
         let arguments = try Arguments(arguments, flags: ["--json"], options: ["--socket"])

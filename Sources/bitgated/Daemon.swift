@@ -23,7 +23,7 @@ enum Daemon {
         """
 
     static func run(_ arguments: [String]) -> Int32 {
-        do {
+        do throws(StationFault) {
             let arguments = try Arguments(
                 arguments, flags: ["--help", "-h", "--version"], options: ["--config"])
             try arguments.expectWords(atMost: 0)
@@ -37,12 +37,9 @@ enum Daemon {
             }
             try serve(arguments.value("--config") ?? Configuration.defaultPath)
             return ExitStatus.ok
-        } catch let fault as StationFault {
-            Log.toStandardError("bitgated: \(fault)\n")
-            return fault.exitStatus
         } catch {
             Log.toStandardError("bitgated: \(error)\n")
-            return ExitStatus.systemError
+            return error.exitStatus
         }
     }
 

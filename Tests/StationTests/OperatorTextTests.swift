@@ -56,7 +56,7 @@ final class OperatorTextTests: XCTestCase {
     }
 
     func testStatusHasStableKeys() throws {
-        let line = ControlMessage.answer("status", report)
+        let line = ControlAnswer.done(report.json, name: "status").line
         let top = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
         XCTAssertEqual(Set(top.keys), ["v", "ok", "status"])
         let status = try XCTUnwrap(top["status"] as? [String: Any])
@@ -91,10 +91,20 @@ final class OperatorTextTests: XCTestCase {
             ["url", "state", "last_event_seconds", "accepted", "refused", "pending", "problem"])
     }
 
-    func testStatusTravelsUnchanged() throws {
-        let line = Data(ControlMessage.answer("status", ["status": report]))
-        struct Answer: Decodable { let status: [String: StatusReport] }
-        XCTAssertEqual(try ControlMessage.decoder.decode(Answer.self, from: line).status["status"], report)
+    func testReportsTravelUnchanged() throws {
+        XCTAssertEqual(try StatusReport(json: JSONValue(parsing: report.json.encoded())), report)
+        let peer = PeerReport(
+            peer: "0011223344556677", nickname: "\u{1B}\"\\", neighbour: true, reachable: true, lastHeardSeconds: 2,
+            gateway: false, bridge: true, cell: nil)
+        XCTAssertEqual(try [PeerReport](json: JSONValue(parsing: [peer].json.encoded())), [peer])
+        let counters: CounterReport = ["a": ["b": 3], "c": [:]]
+        XCTAssertEqual(try CounterReport(json: JSONValue(parsing: counters.json.encoded())), counters)
+    }
+
+    func testAReportThatLacksAMemberNamesIt() {
+        XCTAssertThrowsError(try StatusReport(json: ["version": .text("1")])) {
+            XCTAssertEqual($0 as? JSONMismatch, JSONMismatch(member: "uptime_seconds"))
+        }
     }
 
     func testNamesFromTheAirCannotCommandTheTerminal() {
@@ -113,7 +123,7 @@ final class OperatorTextTests: XCTestCase {
 
     func testJSONForATerminalIsTheSameJSON() throws {
         let nickname = "a\u{202E}b\u{1B}\u{E0001}ü"
-        let line = String(decoding: ControlMessage.answer("x", ["n": nickname]).dropLast(), as: UTF8.self)
+        let line = String(decoding: (["x": ["n": .text(nickname)]] as JSONValue).encoded(), as: UTF8.self)
         let shown = OperatorText.json(line)
         XCTAssertFalse(shown.unicodeScalars.contains { !TerminalText.isPrintable($0) }, shown)
         XCTAssertTrue(shown.contains("\\u202e") && shown.contains("\\udb40\\udc01") && shown.contains("ü"), shown)

@@ -57,7 +57,7 @@ final class DemoTests: XCTestCase {
             let running = try demo("rust")
             XCTAssertTrue(Programs.eventually { running.output.text.contains(stage) }, stage)
             _ = running.stop(SIGKILL)
-            XCTAssertTrue(try Programs.eventually { try leftovers().isEmpty }, "\(stage): \(try leftovers())")
+            XCTAssertTrue(try Programs.eventually { try leftovers().isEmpty }, "\(stage): \((try? leftovers()) ?? [])")
         }
     }
 }

@@ -85,7 +85,7 @@ final class Scratch {
     func file() throws -> File {
         files += 1
         let file = path + "/out-\(files)"
-        FileManager.default.createFile(atPath: file, contents: nil)
+        _ = FileManager.default.createFile(atPath: file, contents: nil)
         return File(path: file, handle: try FileHandle(forWritingTo: URL(fileURLWithPath: file)))
     }
 

@@ -55,6 +55,9 @@ until_true() {
     done
 }
 
+# literal TEXT: a pattern that matches just this text.
+literal() { printf '%s' "$1" | sed 's/[][\.*^$?+(){}|]/\\&/g'; }
+
 # wait_for NAME PATTERN: until a line of NAME's output matches.
 wait_for() { until_true "grep -Eq -- $(printf '%q' "$2") $(printf '%q' "$stage/$1.out") 2>/dev/null"; }
 
@@ -86,8 +89,7 @@ verify() {
     local line speaker words name
     for line in "${lines[@]}"; do
         speaker=${line%%:*}
-        words=${line#*:}
-        words=${words//\?/\\?}
+        words=$(literal "${line#*:}")
         for name in alice adam bella bruno; do
             if [ "$name" = "$speaker" ]; then
                 expect "$name" 0 "$words$"
@@ -100,16 +102,22 @@ verify() {
             fi
         done
     done
-    words=${channel_line//\?/\\?}
+    words=$(literal "$channel_line")
     expect listen 1 "\"kind\":20000.*$words"
     expect adam 1 "$words$"
     expect bella 0 "$words$"
 }
 
-# transcript ROOM: what the second person of the room saw.
+# transcript ROOM: the conversation as the second person of the room saw it.
 transcript() {
-    local witness=adam
+    local witness=adam line
     if [ "$1" = b ]; then witness=bruno; fi
-    say "" "room ${1^^}, as $witness saw it:"
-    grep -E '^(<|\[)' "$stage/$witness.out" | sed 's/^/  /'
+    printf '%s\n' "" "room ${1^^}, as $witness saw it:"
+    for line in "${lines[@]}" "alice:$channel_line"; do
+        if [ "${line%%:*}" = "$witness" ]; then
+            printf '  <%s> %s\n' "$witness" "${line#*:}"
+        else
+            grep -E "> $(literal "${line#*:}")$" "$stage/$witness.out" | sed 's/^/  /' || true
+        fi
+    done
 }

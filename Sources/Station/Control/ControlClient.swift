@@ -1,5 +1,4 @@
 import EventLoop
-import FoundationEssentials
 import Glibc
 
 /// The operator's side of the control socket: blocking, one request at a time.
@@ -14,17 +13,28 @@ public struct ControlClient {
     /// Sends a command and returns its answer as it came; a refusal is thrown.
     public func line(_ command: String) throws(ControlClientError) -> String {
         let line = try exchange(command)
-        _ = try Envelope(accepting: line)
+        _ = try body(of: line, command)
         return String(decoding: line, as: UTF8.self)
     }
 
-    /// Sends a command and decodes the member of the answer that is named like it.
-    public func ask<Body: Decodable>(_ command: String, for type: Body.Type) throws(ControlClientError) -> Body {
-        let line = try exchange(command)
-        _ = try Envelope(accepting: line)
+    /// Sends a command and returns the member of the answer that is named like it.
+    public func ask<Body: JSONConvertible>(
+        _ command: String, for type: Body.Type
+    ) throws(ControlClientError) -> Body {
+        let json = try body(of: try exchange(command), command)
         do {
-            return try ControlMessage.decoder.decode(Answer<Body>.self, from: Data(line), configuration: command).body
-        } catch { throw .notUnderstood }
+            return try Body(json: json)
+        } catch {
+            throw .notUnderstood
+        }
+    }
+
+    private func body(of line: [UInt8], _ command: String) throws(ControlClientError) -> JSONValue {
+        switch ControlAnswer(line, to: command) {
+        case .done(let body, _): return body
+        case .refused(let error): throw .refused(error)
+        case nil: throw .notUnderstood
+        }
     }
 
     /// Sends a command and returns the answer line without its newline.
@@ -35,7 +45,7 @@ public struct ControlClient {
         } catch {
             throw error.code == EACCES ? .forbidden(path) : .nobodyAnswers(path)
         }
-        let request = Array(#"{"v":\#(ControlProtocol.version),"cmd":"\#(command)"}"#.utf8) + [0x0a]
+        let request = ControlRequest(command: command).line
         guard request.withUnsafeBytes({ connection.send($0) }) == .bytes(request.count) else {
             throw .nobodyAnswers(path)
         }
@@ -59,28 +69,6 @@ public struct ControlClient {
             if let newline = answer.firstIndex(of: 0x0a) { return Array(answer[..<newline]) }
         }
         throw .notUnderstood
-    }
-
-    private struct Envelope: Decodable {
-        let ok: Bool
-        let error: ControlError?
-
-        init(accepting line: [UInt8]) throws(ControlClientError) {
-            do {
-                self = try ControlMessage.decoder.decode(Envelope.self, from: Data(line))
-            } catch { throw .notUnderstood }
-            if let error { throw .refused(error) }
-            guard ok else { throw .notUnderstood }
-        }
-    }
-
-    private struct Answer<Body: Decodable>: DecodableWithConfiguration {
-        let body: Body
-
-        init(from decoder: any Decoder, configuration name: String) throws {
-            body = try decoder.container(keyedBy: ControlMessage.Name.self)
-                .decode(Body.self, forKey: ControlMessage.Name(name))
-        }
     }
 }
 

@@ -76,10 +76,12 @@ final class ControlClientConnection {
         }
         input = Array(rest)
         guard input.count <= ControlLimits.requestSize else {
-            output += ControlMessage.refusal(
-                ControlError(
-                    code: "too_long",
-                    message: "a request has at most \(ControlLimits.requestSize) bytes before its newline"))
+            output +=
+                ControlAnswer.refused(
+                    ControlError(
+                        code: "too_long",
+                        message: "a request has at most \(ControlLimits.requestSize) bytes before its newline")
+                ).line
             isEnding = true
             return flush()
         }

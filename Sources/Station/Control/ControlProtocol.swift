@@ -1,5 +1,4 @@
 import Basics
-import FoundationEssentials
 
 /// The control socket's language: one JSON object a line, each way.
 ///
@@ -19,13 +18,46 @@ enum ControlLimits {
     static let idle = Interval.seconds(30)
 }
 
-struct ControlRequest: Decodable, Equatable {
-    let v: Int
-    let cmd: String
+struct ControlRequest: Equatable {
+    let command: String
+
+    /// Reads one request line.
+    init(_ line: [UInt8]) throws(ControlError) {
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: line)
+        } catch {
+            let place = "column \(error.offset + 1)"
+            throw ControlError(
+                code: "malformed",
+                message: error.offset < line.count
+                    ? "not JSON: unexpected byte at \(place)" : "not JSON: the line ends at \(place)")
+        }
+        let version: Int
+        do {
+            version = try json.integer("v")
+            command = try json.text("cmd")
+        } catch {
+            throw ControlError(
+                code: "malformed",
+                message: #"not a request: expected {"v":\#(ControlProtocol.version),"cmd":"…"}, see \#(error.member)"#)
+        }
+        guard version == ControlProtocol.version else {
+            throw ControlError(
+                code: "version", message: "this daemon speaks version \(ControlProtocol.version), not \(version)")
+        }
+    }
+
+    init(command: String) { self.command = command }
+
+    /// The request as a line, newline included.
+    var line: [UInt8] {
+        (["v": .count(ControlProtocol.version), "cmd": .text(command)] as JSONValue).encoded() + [0x0a]
+    }
 }
 
 /// Why a request was not carried out. The codes are stable, the messages are for people.
-public struct ControlError: Error, Codable, Equatable, Sendable {
+public struct ControlError: Error, Equatable, Sendable {
     public let code: String
     public let message: String
 
@@ -35,78 +67,40 @@ public struct ControlError: Error, Codable, Equatable, Sendable {
     }
 }
 
-enum ControlMessage {
-    static var decoder: JSONDecoder {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        return decoder
+extension ControlError: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        code = try json.text("code")
+        message = try json.text("message")
     }
 
-    /// Reads one request line.
-    static func request(_ line: [UInt8]) throws(ControlError) -> ControlRequest {
-        if let offset = JSONSyntax.firstError(in: line) {
-            throw ControlError(
-                code: "malformed",
-                message: offset < line.count
-                    ? "not JSON: unexpected byte at column \(offset + 1)"
-                    : "not JSON: the line ends at column \(offset + 1)"
-            )
+    public var json: JSONValue { ["code": .text(code), "message": .text(message)] }
+}
+
+/// An answer line.
+enum ControlAnswer: Equatable {
+    case done(JSONValue, name: String)
+    case refused(ControlError)
+
+    /// The line, newline included.
+    var line: [UInt8] {
+        let version = JSONValue.count(ControlProtocol.version)
+        let object: JSONValue
+        switch self {
+        case .done(let body, let name): object = ["v": version, "ok": .truth(true), name: body]
+        case .refused(let error): object = ["v": version, "ok": .truth(false), "error": error.json]
         }
-        let request: ControlRequest
-        do {
-            request = try JSONDecoder().decode(ControlRequest.self, from: Data(line))
-        } catch {
-            throw ControlError(
-                code: "malformed", message: #"not a request: expected {"v":\#(ControlProtocol.version),"cmd":"…"}"#)
+        return object.encoded() + [0x0a]
+    }
+
+    /// Reads the answer to the command `name`; `nil` when it is none.
+    init?(_ line: [UInt8], to name: String) {
+        guard let json = try? JSONValue(parsing: line), let isDone = try? json.truth("ok") else { return nil }
+        if isDone {
+            guard let body = try? json.member(name) else { return nil }
+            self = .done(body, name: name)
+        } else {
+            guard let error: ControlError = try? json.convert("error") else { return nil }
+            self = .refused(error)
         }
-        guard request.v == ControlProtocol.version else {
-            throw ControlError(
-                code: "version", message: "this daemon speaks version \(ControlProtocol.version), not \(request.v)")
-        }
-        return request
-    }
-
-    /// An answer line, newline included, with `body` as the member `name`.
-    static func answer(_ name: String, _ body: some Encodable) -> [UInt8] {
-        line(Answer(name: name, body: body))
-    }
-
-    static func refusal(_ error: ControlError) -> [UInt8] { line(Refusal(error: error)) }
-
-    private static func line(_ message: some Encodable) -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? encoder.encode(message) else {
-            return Array(#"{"error":{"code":"internal","message":"no answer"},"ok":false,"v":1}"#.utf8) + [0x0a]
-        }
-        return [UInt8](data) + [0x0a]
-    }
-
-    private struct Answer<Body: Encodable>: Encodable {
-        let name: String
-        let body: Body
-
-        func encode(to encoder: any Encoder) throws {
-            var members = encoder.container(keyedBy: Name.self)
-            try members.encode(ControlProtocol.version, forKey: Name("v"))
-            try members.encode(true, forKey: Name("ok"))
-            try members.encode(body, forKey: Name(name))
-        }
-    }
-
-    private struct Refusal: Encodable {
-        let v = ControlProtocol.version
-        let ok = false
-        let error: ControlError
-    }
-
-    struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(_ name: String) { stringValue = name }
-        init?(stringValue: String) { self.init(stringValue) }
-        init?(intValue: Int) { nil }
     }
 }

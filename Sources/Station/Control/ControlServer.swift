@@ -16,13 +16,12 @@ public enum ControlEvent: String, CaseIterable, Sendable {
 /// One command of the control socket.
 public struct ControlCommand {
     public let name: String
-    /// The answer line.
-    let answer: () -> [UInt8]
+    let answer: () -> ControlAnswer
 
     /// The answer carries what `body` returns under the command's name.
-    public init(_ name: String, _ body: @escaping () -> some Encodable) {
+    public init(_ name: String, _ body: @escaping () -> some JSONConvertible) {
         self.name = name
-        answer = { ControlMessage.answer(name, body()) }
+        answer = { .done(body().json, name: name) }
     }
 }
 
@@ -60,13 +59,13 @@ public final class ControlServer {
             guard clients.count < ControlLimits.clients else {
                 tally.count(.clientRefused)
                 let refusal = ControlError(code: "busy", message: "\(ControlLimits.clients) clients are connected")
-                _ = ControlMessage.refusal(refusal).withUnsafeBytes { connection.send($0) }
+                _ = ControlAnswer.refused(refusal).line.withUnsafeBytes { connection.send($0) }
                 connection.close()
                 continue
             }
             let client = ControlClientConnection(connection, loop: loop)
             clients[ObjectIdentifier(client)] = client
-            client.onLine = { [weak self] in self?.answer($0) ?? [] }
+            client.onLine = { [weak self] in self?.answer($0).line ?? [] }
             client.onEnd = { [weak self, unowned client] reason in
                 if let reason { self?.tally.count(reason) }
                 self?.clients[ObjectIdentifier(client)] = nil
@@ -75,18 +74,17 @@ public final class ControlServer {
         }
     }
 
-    private func answer(_ line: [UInt8]) -> [UInt8] {
+    private func answer(_ line: [UInt8]) -> ControlAnswer {
         tally.count(.request)
         do {
-            let request = try ControlMessage.request(line)
-            if let command = commands.first(where: { $0.name == request.cmd }) { return command.answer() }
+            let request = try ControlRequest(line)
+            if let command = commands.first(where: { $0.name == request.command }) { return command.answer() }
             tally.count(.unknownCommand)
             let known = commands.map(\.name).sorted().joined(separator: ", ")
-            return ControlMessage.refusal(
-                ControlError(code: "unknown_command", message: "there is no such command; known: \(known)"))
+            return .refused(ControlError(code: "unknown_command", message: "there is no such command; known: \(known)"))
         } catch {
             tally.count(.malformedRequest)
-            return ControlMessage.refusal(error)
+            return .refused(error)
         }
     }
 }

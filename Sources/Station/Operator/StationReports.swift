@@ -130,6 +130,21 @@ extension Station {
     private func seconds(since instant: Instant, _ now: Now) -> Int { Int((now.monotonic - instant).seconds) }
 
     private func named(_ counts: [(name: String, count: UInt64)]) -> [String: UInt64] {
-        Dictionary(counts.map { ($0.name, $0.count) }, uniquingKeysWith: { $1 })
+        Dictionary(counts.map { (Station.stableName($0.name), $0.count) }, uniquingKeysWith: { $1 })
+    }
+
+    /// One spelling for the reasons of all modules: `frame-too-long`, `frameTooLong` and `frame_too_long` are the last.
+    static func stableName(_ name: String) -> String {
+        var out = ""
+        for character in name {
+            if character == "-" {
+                out += "_"
+            } else if character.isUppercase {
+                out += "_" + character.lowercased()
+            } else {
+                out.append(character)
+            }
+        }
+        return out
     }
 }

@@ -1,8 +1,8 @@
-/// What `status` answers. Member names are stable: they become the JSON keys, with underscores.
+/// What `status` answers. The JSON names in StatusReport+JSON.swift are stable.
 ///
 /// It tells what was observed, not what is intended: a radio is as good as the frames that came through it, a relay as
 /// good as its last answer.
-public struct StatusReport: Codable, Equatable, Sendable {
+public struct StatusReport: Equatable, Sendable {
     public var version: String
     public var uptimeSeconds: Int
     public var peer: String
@@ -16,23 +16,23 @@ public struct StatusReport: Codable, Equatable, Sendable {
     public var bridge: Service
     public var network: Network
 
-    public struct Attention: Codable, Equatable, Sendable {
+    public struct Attention: Equatable, Sendable {
         public var code: String
         public var message: String
         public var remedy: String
     }
 
-    public struct Clock: Codable, Equatable, Sendable {
+    public struct Clock: Equatable, Sendable {
         public var source: String
         public var trusted: Bool
     }
 
-    public struct Radio: Codable, Equatable, Sendable {
+    public struct Radio: Equatable, Sendable {
         public var kind: String
         public var links: [Link]
     }
 
-    public struct Link: Codable, Equatable, Sendable {
+    public struct Link: Equatable, Sendable {
         public var role: String
         public var frameLimit: Int
         public var upSeconds: Int
@@ -43,12 +43,12 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var lastOutSeconds: Int?
     }
 
-    public struct Mesh: Codable, Equatable, Sendable {
+    public struct Mesh: Equatable, Sendable {
         public var neighbours: Int
         public var reachable: Int
     }
 
-    public struct Service: Codable, Equatable, Sendable {
+    public struct Service: Equatable, Sendable {
         public var enabled: Bool
         /// Whether phones are told of it right now.
         public var advertised: Bool
@@ -62,12 +62,12 @@ public struct StatusReport: Codable, Equatable, Sendable {
         public var carriersLimit: Int
     }
 
-    public struct Network: Codable, Equatable, Sendable {
+    public struct Network: Equatable, Sendable {
         public var tor: String
         public var relays: [Relay]
     }
 
-    public struct Relay: Codable, Equatable, Sendable {
+    public struct Relay: Equatable, Sendable {
         public var url: String
         public var state: String
         /// Seconds since a verified event came from it, and since it accepted one; absent when that never happened.
@@ -83,7 +83,7 @@ public struct StatusReport: Codable, Equatable, Sendable {
 }
 
 /// One line of `peers`: what a peer announces about itself, shown to the operator and written nowhere.
-public struct PeerReport: Codable, Equatable, Sendable {
+public struct PeerReport: Equatable, Sendable {
     public var peer: String
     public var nickname: String
     public var neighbour: Bool

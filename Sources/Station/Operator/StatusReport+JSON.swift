@@ -1,0 +1,155 @@
+// The JSON names here are what scripts rely on: add to them, never change them.
+
+extension StatusReport: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        version = try json.text("version")
+        uptimeSeconds = try json.integer("uptime_seconds")
+        peer = try json.text("peer")
+        nickname = try json.text("nickname")
+        attention = try json.convert("attention")
+        clock = try json.convert("clock")
+        radio = try json.convert("radio")
+        mesh = try json.convert("mesh")
+        gateway = try json.convert("gateway")
+        bridge = try json.convert("bridge")
+        network = try json.convert("network")
+    }
+
+    public var json: JSONValue {
+        [
+            "version": .text(version), "uptime_seconds": .count(uptimeSeconds), "peer": .text(peer),
+            "nickname": .text(nickname), "attention": attention.json, "clock": clock.json, "radio": radio.json,
+            "mesh": mesh.json, "gateway": gateway.json, "bridge": bridge.json, "network": network.json,
+        ]
+    }
+}
+
+extension StatusReport.Attention: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        code = try json.text("code")
+        message = try json.text("message")
+        remedy = try json.text("remedy")
+    }
+
+    public var json: JSONValue { ["code": .text(code), "message": .text(message), "remedy": .text(remedy)] }
+}
+
+extension StatusReport.Clock: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        source = try json.text("source")
+        trusted = try json.truth("trusted")
+    }
+
+    public var json: JSONValue { ["source": .text(source), "trusted": .truth(trusted)] }
+}
+
+extension StatusReport.Radio: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        kind = try json.text("kind")
+        links = try json.convert("links")
+    }
+
+    public var json: JSONValue { ["kind": .text(kind), "links": links.json] }
+}
+
+extension StatusReport.Link: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        role = try json.text("role")
+        frameLimit = try json.integer("frame_limit")
+        upSeconds = try json.integer("up_seconds")
+        framesIn = try json.integer("frames_in")
+        framesOut = try json.integer("frames_out")
+        lastInSeconds = try json.optionalInteger("last_in_seconds")
+        lastOutSeconds = try json.optionalInteger("last_out_seconds")
+    }
+
+    public var json: JSONValue {
+        [
+            "role": .text(role), "frame_limit": .count(frameLimit), "up_seconds": .count(upSeconds),
+            "frames_in": .count(framesIn), "frames_out": .count(framesOut),
+            "last_in_seconds": lastInSeconds.map { .count($0) }, "last_out_seconds": lastOutSeconds.map { .count($0) },
+        ]
+    }
+}
+
+extension StatusReport.Mesh: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        neighbours = try json.integer("neighbours")
+        reachable = try json.integer("reachable")
+    }
+
+    public var json: JSONValue { ["neighbours": .count(neighbours), "reachable": .count(reachable)] }
+}
+
+extension StatusReport.Service: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        enabled = try json.truth("enabled")
+        advertised = try json.truth("advertised")
+        cell = try json.optionalText("cell")
+        channels = json.optional("channels") == nil ? nil : try json.convert("channels")
+        queuedDeposits = try json.integer("queued_deposits")
+        pendingDownlinks = try json.integer("pending_downlinks")
+        carriersLastMinute = try json.integer("carriers_last_minute")
+        carriersLimit = try json.integer("carriers_limit")
+    }
+
+    public var json: JSONValue {
+        [
+            "enabled": .truth(enabled), "advertised": .truth(advertised), "cell": cell.map { .text($0) },
+            "channels": channels?.json, "queued_deposits": .count(queuedDeposits),
+            "pending_downlinks": .count(pendingDownlinks), "carriers_last_minute": .count(carriersLastMinute),
+            "carriers_limit": .count(carriersLimit),
+        ]
+    }
+}
+
+extension StatusReport.Network: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        tor = try json.text("tor")
+        relays = try json.convert("relays")
+    }
+
+    public var json: JSONValue { ["tor": .text(tor), "relays": relays.json] }
+}
+
+extension StatusReport.Relay: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        url = try json.text("url")
+        state = try json.text("state")
+        lastEventSeconds = try json.optionalInteger("last_event_seconds")
+        lastAcceptedSeconds = try json.optionalInteger("last_accepted_seconds")
+        accepted = try json.integer("accepted")
+        refused = try json.integer("refused")
+        pending = try json.integer("pending")
+        problem = try json.optionalText("problem")
+    }
+
+    public var json: JSONValue {
+        [
+            "url": .text(url), "state": .text(state), "last_event_seconds": lastEventSeconds.map { .count($0) },
+            "last_accepted_seconds": lastAcceptedSeconds.map { .count($0) }, "accepted": .count(accepted),
+            "refused": .count(refused), "pending": .count(pending), "problem": problem.map { .text($0) },
+        ]
+    }
+}
+
+extension PeerReport: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        peer = try json.text("peer")
+        nickname = try json.text("nickname")
+        neighbour = try json.truth("neighbour")
+        reachable = try json.truth("reachable")
+        lastHeardSeconds = try json.integer("last_heard_seconds")
+        gateway = try json.truth("gateway")
+        bridge = try json.truth("bridge")
+        cell = try json.optionalText("cell")
+    }
+
+    public var json: JSONValue {
+        [
+            "peer": .text(peer), "nickname": .text(nickname), "neighbour": .truth(neighbour),
+            "reachable": .truth(reachable), "last_heard_seconds": .count(lastHeardSeconds),
+            "gateway": .truth(gateway), "bridge": .truth(bridge), "cell": cell.map { .text($0) },
+        ]
+    }
+}
