@@ -122,8 +122,8 @@ public final class Station {
         }
     }
 
-    /// Looks at the clock until it can be trusted. Once trusted it stays so: what the kernel calls synchronised drifts by
-    /// seconds a day at most when its source goes away.
+    /// Looks at the clock until it can be trusted. Once trusted it stays so: without its source it drifts by seconds a
+    /// day at most.
     private func checkClock() {
         clock = ClockSource.judge(
             now.wall, kernelSynchronised: ClockSource.kernelIsSynchronised,

@@ -96,7 +96,7 @@ final class HeldInput {
     private func release() {
         // Later, when the neighbour that was just met has been told apart from its links.
         loop.enqueue { [self] in
-            held.forEach { peer.enter($0) }
+            for line in held { peer.enter(line) }
             held.removeAll()
             if hasEnded { leaveSoon() }
         }

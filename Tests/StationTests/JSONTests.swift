@@ -27,7 +27,7 @@ final class JSONTests: XCTestCase {
         for text in [
             "", "-", "+1", ".5", "1.", "1e", "{\"a\"}", "\"\t\"", #""\u12g4""#, "01", "[1 2]", "nul", "[",
             "{",
-            "\"", #""\"#, "1 2", "{1:2}", #""\ud800""#, #""\ud800\u0041""#, #""\udc00""#
+            "\"", #""\"#, "1 2", "{1:2}", #""\ud800""#, #""\ud800\u0041""#, #""\udc00""#,
         ] {
             XCTAssertThrowsError(try parse(text), text)
             XCTAssertThrowsError(

@@ -45,12 +45,13 @@ final class OperatorTextTests: XCTestCase {
             radio     air, 1 link
                       incoming, up 1 min 1 s, 7 in, 9 out, last frame 3 s ago
             mesh      1 neighbour, 2 peers in reach
-            gateway   on, announced to phones, channels #u4pruy, 4 of 30 carriers sent in the last minute, 1 message waiting \
-            for a relay
+            gateway   on, announced to phones, channels #u4pruy, 4 of 30 carriers sent in the last minute, \
+            1 message waiting for a relay
             bridge    off
             tor       required
             relays    0 of 1 connected
-                      ws://127.0.0.1:7: waiting, last event 5 s ago, 2 accepted, 1 refused, 3 waiting (connection refused)
+                      ws://127.0.0.1:7: waiting, last event 5 s ago, 2 accepted, 1 refused, \
+            3 waiting (connection refused)
 
             """)
     }

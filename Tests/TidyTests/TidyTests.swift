@@ -17,10 +17,10 @@ final class TidyTests: XCTestCase {
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
         "Station": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "CToml", "Ctimex",
-            "Glibc", "FoundationEssentials",
+            "Glibc",
         ],
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
-        "bitgate": ["Station", "Basics", "EventLoop", "Clibedit", "FoundationEssentials", "Glibc"],
+        "bitgate": ["Station", "Basics", "EventLoop", "Clibedit", "Glibc"],
         "bench": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Clibsodium", "Csecp256k1", "Czlib", "CAllocationCount",
             "Glibc",

@@ -30,19 +30,21 @@ stage_close() {
 background() {
     local name=$1
     shift
-    "$@" >"$stage/$name.out" 2>"$stage/$name.err" </dev/null {lifeline}>&- &
+    "$@" {lifeline}>&- >"$stage/$name.out" 2>"$stage/$name.err" </dev/null &
 }
+
+declare -A inputs
 
 # person NAME ROOM: somebody with a console in that room; enter gives the lines.
 person() {
     local name=$1 room=$2 input
     mkfifo "$stage/$name.in"
-    "$bin/bitgate" chat --room "$stage/room-$room" --name "$name" --bridge on \
-        <"$stage/$name.in" >"$stage/$name.out" 2>"$stage/$name.err" {lifeline}>&- &
-    exec {input}>"$stage/$name.in"
+    # Opened both ways, which waits for nobody: a shell that waits for a reader could not be told to go.
+    exec {input}<>"$stage/$name.in"
     inputs[$name]=$input
+    "$bin/bitgate" chat --room "$stage/room-$room" --name "$name" --bridge on \
+        {lifeline}>&- <"$stage/$name.in" >"$stage/$name.out" 2>"$stage/$name.err" &
 }
-declare -A inputs
 
 enter() { printf '%s\n' "$2" >&"${inputs[$1]}"; }
 

@@ -91,7 +91,8 @@ public final class ChatPeer {
             nickname = name
             switchboard.perform { mesh.setNickname(name, at: $0) }
             show(.notice("you are \(name) now"))
-        case .help: ChatHelp.lines.forEach { show(.notice($0)) }
+        case .help:
+            for line in ChatHelp.lines { show(.notice(line)) }
         case .quit: leave()
         case .refused(let why): show(.problem(why))
         }

@@ -1,5 +1,5 @@
-/// Every key of the configuration file: parsing, `bitgate config check`, `bitgate config defaults`, the packaged default
-/// file and the documentation all come from these rows.
+/// Every key of the configuration file: parsing, `bitgate config check`, `bitgate config defaults` and the packaged
+/// default file all come from these rows.
 enum ConfigurationTable {
     /// Sections in the order they are documented, each with what it is about.
     static let sections: [(name: String, summary: String)] = [
@@ -52,7 +52,7 @@ enum ConfigurationTable {
             Setting("gateway.enabled", \.gateway.isEnabled, .boolean, "Be a gateway for location channels.", .reload),
             Setting(
                 "gateway.echo", \.gateway.echo, .boolean,
-                "Repeat an uplinked message on the mesh once, so that neighbours without internet see it too.", .reload),
+                "Repeat an uplinked message on the mesh once, so that others without internet see it too.", .reload),
             Setting(
                 "gateway.channels", \.gateway.channels, .geohashes(atMost: 8),
                 "Geohash channels always brought to the mesh, at most 8.", .reload),
@@ -78,7 +78,7 @@ enum ConfigurationTable {
 
             Setting(
                 "network.tor", \.network.tor, .choice,
-                "\"required\" reaches the internet through Tor or not at all; \"off\" shows relays this box's address."),
+                "\"required\" goes through Tor or not at all; \"off\" shows relays this box's address."),
 
             Setting(
                 "clock.trust_system", \.clock.trustSystem, .boolean,

@@ -15,7 +15,7 @@ protocol SwitchboardObserver: AnyObject {
 }
 
 enum SwitchboardLimits {
-    /// Effects carried out in one turn of the loop; the rest waits for the next, so that sockets and signals get theirs.
+    /// Effects carried out in one turn of the loop; the rest waits, so that sockets and signals get their turn.
     static let effectsPerTurn = 2_000
     /// An engine that is due again at once does not hold the loop.
     static let shortestDelay = Interval.milliseconds(1)

@@ -90,8 +90,9 @@ public struct IdentityStore {
 
     private func refusal(_ why: String) -> StationFault {
         .state(
-            "the identity cannot be used: \(why). Not starting, since a new identity would be a stranger to every phone "
-                + "that knows this box. Restore \(directory) from a backup, or move it away to begin as a new box.")
+            "the identity cannot be used: \(why). Not starting, since a new identity would be a stranger to every "
+                + "phone that knows this box. Restore \(directory) from a backup, or move it away to be a new box."
+        )
     }
 
     private func create(_ identity: StationIdentity) throws(StationFault) {

@@ -52,7 +52,7 @@ public enum OperatorText {
         return groups.joined(separator: "\n")
     }
 
-    /// An answer line as JSON for a terminal: what `TerminalText` would escape appears as `\uXXXX`, which is the same JSON.
+    /// An answer line as JSON for a terminal: what `TerminalText` would escape appears as `\uXXXX`, the same to JSON.
     public static func json(_ line: String) -> String {
         var out = ""
         for scalar in line.unicodeScalars {

@@ -72,7 +72,7 @@ extension Station {
         if configuration.network.tor == .required {
             add(
                 "tor_unavailable",
-                "Tor is required, and this version cannot use it yet, so no relay is dialled: the box is a mesh node only.",
+                "Tor is required, and this version cannot use it yet: no relay is dialled, the box is a mesh node.",
                 "Wait for Tor support, or set network.tor = \"off\" and let relays see this box's address.")
         } else if carries, !uplink.isConnected {
             add(
