@@ -54,8 +54,13 @@ final class SecretBytesTests: XCTestCase {
     }
 
     func testSecretsInsideOtherValuesAreNotPrintedEither() {
-        struct Holder { let secret: SecretBytes? }
-        let holder = Holder(secret: SecretBytes(copying: [90, 90, 90]))
-        XCTAssertFalse("\(holder)\([holder])".contains("90"))
+        let holder = SecretHolder(secret: SecretBytes(copying: [90, 90, 90]))
+        XCTAssertEqual("\(holder)", "SecretHolder(secret: Optional(SecretBytes(…)))")
+        XCTAssertEqual("\([holder.secret])", "[Optional(SecretBytes(…))]")
     }
+}
+
+/// Not nested: the printed name of a local type holds an address.
+struct SecretHolder {
+    let secret: SecretBytes?
 }
