@@ -41,26 +41,26 @@ final class LinkTableTests: XCTestCase {
         XCTAssertFalse(links.add(id(99_999), role: .incoming, frameLimit: 512, at: now))
     }
 
-    func testRawAnnounceBindsAnUnboundLinkButNeverRebinds() {
+    func testAnnounceBindsAnUnboundLinkButNeverRebinds() {
         var links = table(incoming: 1)
-        XCTAssertTrue(links.rawBind(id(1), to: ann))
-        XCTAssertFalse(links.rawBind(id(1), to: ann), "already bound")
-        XCTAssertFalse(links.rawBind(id(1), to: bob))
+        XCTAssertTrue(links.bind(id(1), to: ann))
+        XCTAssertFalse(links.bind(id(1), to: ann), "already bound")
+        XCTAssertFalse(links.bind(id(1), to: bob))
         XCTAssertEqual(links[id(1)]?.peer, ann)
     }
 
-    func testRawBindOfAnOutgoingLinkMakesItPreferred() {
+    func testBoundOutgoingLinkIsPreferred() {
         var links = table(outgoing: 2)
-        _ = links.rawBind(id(1), to: ann)
-        _ = links.rawBind(id(2), to: ann)
+        links.bind(id(1), to: ann)
+        links.bind(id(2), to: ann)
         XCTAssertEqual(links.selection.preferredOutgoing[ann], id(2))
-        _ = links.rawBind(id(1), to: ann)
+        links.bind(id(1), to: ann)
         XCTAssertEqual(links.selection.preferredOutgoing[ann], id(1))
     }
 
     func testVerifiedRebindMovesTheLinkAndClearsTheFormerPeer() {
         var links = table(outgoing: 2, incoming: 2)
-        for value: UInt64 in 1...4 { _ = links.rawBind(id(value), to: ann) }
+        for value: UInt64 in 1...4 { links.bind(id(value), to: ann) }
         XCTAssertTrue(links.prove(id(1), as: ann))
         let rebind = links.rebind(id(1), to: bob, at: now)
         XCTAssertEqual(rebind, LinkTable.Rebind(formerPeer: ann, closed: [id(2)]))
@@ -77,15 +77,15 @@ final class LinkTableTests: XCTestCase {
     /// A replayed announce of somebody who is here cannot take over another's link (chapter 03 A11.2 rule 1).
     func testRebindIsRefusedWhileTheAnnouncerHasALink() {
         var links = table(incoming: 2)
-        _ = links.rawBind(id(1), to: ann)
-        _ = links.rawBind(id(2), to: bob)
+        links.bind(id(1), to: ann)
+        links.bind(id(2), to: bob)
         XCTAssertNil(links.rebind(id(1), to: bob, at: now))
         XCTAssertEqual(links[id(1)]?.peer, ann)
     }
 
     func testOneRebindALinkAMinute() {
         var links = table(incoming: 1)
-        _ = links.rawBind(id(1), to: ann)
+        links.bind(id(1), to: ann)
         XCTAssertNotNil(links.rebind(id(1), to: bob, at: now))
         XCTAssertNil(links.rebind(id(1), to: ann, at: now + .milliseconds(59_999)))
         XCTAssertNotNil(links.rebind(id(1), to: ann, at: now + .seconds(60)))
@@ -93,7 +93,7 @@ final class LinkTableTests: XCTestCase {
 
     func testNewestOfOurRedundantLinksSurvives() {
         var links = table(outgoing: 3, incoming: 1)
-        for value: UInt64 in 1...4 { _ = links.rawBind(id(value), to: ann) }
+        for value: UInt64 in 1...4 { links.bind(id(value), to: ann) }
         XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(1), at: now), [id(1), id(2)])
         XCTAssertEqual(links.selection.preferredOutgoing[ann], id(3))
         XCTAssertNotNil(links[id(4)], "theirs is not ours to close")
@@ -104,7 +104,7 @@ final class LinkTableTests: XCTestCase {
         func tied(preferred: UInt64?) -> LinkTable {
             var links = LinkTable()
             for value: UInt64 in 1...3 { _ = links.add(id(value), role: .outgoing, frameLimit: 512, at: now) }
-            for value: UInt64 in [1, 2, 3] + (preferred.map { [$0] } ?? []) { _ = links.rawBind(id(value), to: ann) }
+            for value: UInt64 in [1, 2, 3] + (preferred.map { [$0] } ?? []) { links.bind(id(value), to: ann) }
             return links
         }
         var links = tied(preferred: nil)
@@ -115,10 +115,10 @@ final class LinkTableTests: XCTestCase {
 
     func testOneRetirementRoundAPeerAMinute() {
         var links = table(outgoing: 3)
-        _ = links.rawBind(id(1), to: ann)
-        _ = links.rawBind(id(2), to: ann)
+        links.bind(id(1), to: ann)
+        links.bind(id(2), to: ann)
         XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(2), at: now), [id(1)])
-        _ = links.rawBind(id(3), to: ann)
+        links.bind(id(3), to: ann)
         XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(3), at: now + .seconds(59)), [])
         XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(3), at: now + .seconds(61)), [id(2)])
     }
@@ -126,7 +126,7 @@ final class LinkTableTests: XCTestCase {
     func testProofNeedsTheBindingAndDiesWithLeave() {
         var links = table(incoming: 1)
         XCTAssertFalse(links.prove(id(1), as: ann))
-        _ = links.rawBind(id(1), to: ann)
+        links.bind(id(1), to: ann)
         XCTAssertFalse(links.prove(id(1), as: bob))
         XCTAssertTrue(links.prove(id(1), as: ann))
         links.retireProofs(of: ann)
@@ -136,8 +136,8 @@ final class LinkTableTests: XCTestCase {
 
     func testLostPreferredLinkIsReplacedByASurvivor() {
         var links = table(outgoing: 2)
-        _ = links.rawBind(id(1), to: ann)
-        _ = links.rawBind(id(2), to: ann)
+        links.bind(id(1), to: ann)
+        links.bind(id(2), to: ann)
         links.remove(id(2))
         XCTAssertEqual(links.selection.preferredOutgoing[ann], id(1))
         links.remove(id(1))
@@ -146,8 +146,8 @@ final class LinkTableTests: XCTestCase {
 
     func testSplitHorizonBlocksEveryLinkOfTheIngressPeer() {
         var links = table(outgoing: 1, incoming: 2)
-        _ = links.rawBind(id(1), to: ann)
-        _ = links.rawBind(id(2), to: ann)
+        links.bind(id(1), to: ann)
+        links.bind(id(2), to: ann)
         XCTAssertEqual(links.blocked(heardOn: [id(1)], from: nil), [id(1), id(2)])
         XCTAssertEqual(links.blocked(heardOn: [id(3)], from: ann), [id(1), id(2), id(3)])
         XCTAssertEqual(links.blocked(heardOn: [], from: nil), [])

@@ -96,7 +96,7 @@ final class PresenceTests: XCTestCase {
         XCTAssertNil(last.bridgeGeohash)
     }
 
-    func testForgedAnnounceBindsNothingVerifiedAndIsNotRelayed() throws {
+    func testForgedAnnounceBindsNothingAndIsNotRelayed() throws {
         let mesh = SimulatedMesh.line(3)
         let stranger = SimulatedMesh(seed: 99)
         stranger.addNode()
@@ -111,6 +111,7 @@ final class PresenceTests: XCTestCase {
         XCTAssertEqual(mesh.nodes[1].mesh.drops[.badSignature], 1)
         XCTAssertNil(mesh.nodes[1].mesh.peer(stranger.peer(0), at: mesh.now))
         XCTAssertEqual(mesh.nodes[1].mesh.degree, 2)
+        XCTAssertNil(mesh.nodes[1].mesh.linkTable[link]?.peer)
         XCTAssertNil(mesh.nodes[1].mesh.identities[stranger.peer(0)])
         XCTAssertTrue(
             mesh.air(.announce).filter { $0.from == 1 && $0.to == 2 }.allSatisfy {
@@ -255,6 +256,20 @@ final class PresenceTests: XCTestCase {
         }
         XCTAssertEqual(mesh.nodes[1].mesh.degree, 1)
         XCTAssertNil(mesh.nodes[0].mesh.nextDeadline)
+    }
+
+    func testStoppedNodeHasNoLinksAndCanStartAgain() {
+        let mesh = SimulatedMesh.line(2)
+        mesh.call(0) { $0.stop(at: $1) }
+        XCTAssertTrue(mesh.nodes[0].mesh.links.isEmpty)
+        XCTAssertEqual(mesh.nodes[0].disconnectedEvents, [mesh.peer(1)])
+        for link in mesh.openLinks { mesh.disconnect(link.link) }
+        mesh.run(for: .seconds(2))
+        mesh.call(0) { $0.start(at: $1) }
+        mesh.connect(0, 1)
+        mesh.run(for: .seconds(12))
+        XCTAssertEqual(mesh.nodes[0].mesh.degree, 1)
+        XCTAssertEqual(mesh.nodes[1].mesh.degree, 1)
     }
 
     func testForgedGoodbyeIsIgnoredAndNotRelayed() throws {

@@ -62,12 +62,13 @@ final class TopologyTests: XCTestCase {
 
     private func checkOriginate(_ v: VectorCase) throws {
         let computed = v.isNull("computedRoute") ? nil : try peers(v.strings("computedRoute"))
-        let route = RouteOrigination.route(
+        let isCandidate = RouteOrigination.isCandidate(
             sender: try peer(v.string("sender")), recipient: try peer(v.string("recipient")),
             ttl: UInt8(try v.int("ttl")), me: try peer(v.string("self")),
-            isRecipientConnected: try v.bool("recipientConnected"),
-            isAttemptAllowed: { (try? v.bool("attemptAllowed")) ?? false }, path: { computed })
-        XCTAssertEqual(route, v.isNull("route") ? nil : try peers(v.strings("route")), v.name)
+            isRecipientConnected: try v.bool("recipientConnected"))
+        let isRouted =
+            try isCandidate && v.bool("attemptAllowed") && computed.map(RouteOrigination.isWorthwhile) ?? false
+        XCTAssertEqual(isRouted ? computed : nil, v.isNull("route") ? nil : try peers(v.strings("route")), v.name)
     }
 
     // MARK: Failure cache (B9.5)

@@ -39,9 +39,7 @@ final class AnnounceFeature: MeshFeature {
         let announce = verified.announce
         let sender = arrival.sender
         let former = mesh.registry[sender]
-        if arrival.looksDirect { rebind(arrival, in: mesh) }
-
-        // A direct announce has bound its link by now unless somebody else holds it.
+        if arrival.looksDirect { bind(arrival, in: mesh) }
         let isConnected = mesh.linkTable.hasDirectLink(to: sender)
         let peer = Peer(
             id: sender, nickname: announce.nickname, noiseKey: verified.noiseKey, signingKey: verified.signingKey,
@@ -72,7 +70,10 @@ final class AnnounceFeature: MeshFeature {
         return true
     }
 
-    private func rebind(_ arrival: Arrival, in mesh: MeshNode) {
+    /// Binds the link the announce came in on. Phones bind before they verify, because they verify later; here both
+    /// happen at once, so a forged announce binds nothing (chapter 03 A11.1, A11.2).
+    private func bind(_ arrival: Arrival, in mesh: MeshNode) {
+        mesh.linkTable.bind(arrival.link, to: arrival.sender)
         guard let bound = mesh.linkTable[arrival.link]?.peer, bound != arrival.sender else { return }
         guard
             let rebind = mesh.linkTable.rebind(arrival.link, to: arrival.sender, at: mesh.now.monotonic)

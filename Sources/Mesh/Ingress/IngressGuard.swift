@@ -25,15 +25,23 @@ public enum IngressGuard {
         return .accepted(ingressPeer: boundPeer)
     }
 
-    /// Rules 4 and 5. A flagged packet needs an open sync request and no clock test. A packet with TTL 0 from a peer we
-    /// asked passes likewise, since Android's answers carry no flag. Everything else must be near our clock.
+    public enum Timeliness: Equatable, Sendable {
+        /// Near our clock.
+        case live
+        /// An answer to a sync request of ours, of any age.
+        case syncAnswer
+        case refused
+    }
+
+    /// Rules 4 and 5. A flagged packet needs an open sync request and no clock test; everything else must be near our
+    /// clock. An old packet with TTL 0 from a peer we asked is taken as an answer too, since Android's carry no flag.
     @inlinable
-    public static func isTimely(
-        timestamp: WallTime, ttl: UInt8, isSyncResponse: Bool, hasOpenRequest: Bool, now: WallTime
-    ) -> Bool {
-        if isSyncResponse { return hasOpenRequest }
-        if ttl == 0, hasOpenRequest { return true }
-        return timestamp.distance(to: now) <= MeshLimits.timestampSkewMilliseconds
+    public static func timeliness(
+        timestamp: WallTime, type: MessageType, ttl: UInt8, isSyncResponse: Bool, hasOpenRequest: Bool, now: WallTime
+    ) -> Timeliness {
+        if isSyncResponse { return hasOpenRequest ? .syncAnswer : .refused }
+        if timestamp.distance(to: now) <= MeshLimits.timestampSkewMilliseconds { return .live }
+        return ttl == 0 && hasOpenRequest && type != .requestSync ? .syncAnswer : .refused
     }
 }
 

@@ -98,15 +98,15 @@ public struct PacketGate {
         let isFlagged = view.isSyncResponse
         let hasOpenRequest =
             (isFlagged || ttl == 0) && syncRequests.isOpen(for: ingressPeer, at: now.monotonic)
-        guard
-            IngressGuard.isTimely(
-                timestamp: view.timestamp, ttl: ttl, isSyncResponse: isFlagged, hasOpenRequest: hasOpenRequest,
-                now: now.wall)
-        else { return .rejected(isFlagged ? .unaskedSyncAnswer : .clockSkew) }
+        let timeliness = IngressGuard.timeliness(
+            timestamp: view.timestamp, type: type, ttl: ttl, isSyncResponse: isFlagged,
+            hasOpenRequest: hasOpenRequest, now: now.wall)
+        if timeliness == .refused { return .rejected(isFlagged ? .unaskedSyncAnswer : .clockSkew) }
         guard let packetKey = DuplicateKey(view, under: key) else { return .rejected(.undecodablePayload) }
 
         let admit = { (isRepeat: Bool) in
-            Admission(key: packetKey, ingressPeer: ingressPeer, isSyncAnswer: hasOpenRequest, isRepeat: isRepeat)
+            Admission(
+                key: packetKey, ingressPeer: ingressPeer, isSyncAnswer: timeliness == .syncAnswer, isRepeat: isRepeat)
         }
         if !isInner, ingress.contains(packetKey, at: now.monotonic) { return .copy(admit(true), drop: .repeated) }
         if type == .fragment { return .fresh(admit(fragments.contains(packetKey, at: now.monotonic))) }

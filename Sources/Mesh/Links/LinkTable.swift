@@ -74,9 +74,10 @@ struct LinkTable {
 
     // MARK: Bindings
 
-    /// A11.1: an unverified announce with TTL 7 binds an unbound link.
+    /// A11.1: an announce with TTL 7 binds an unbound link.
     /// - Returns: true when the link is newly bound.
-    mutating func rawBind(_ id: LinkID, to sender: PeerID) -> Bool {
+    @discardableResult
+    mutating func bind(_ id: LinkID, to sender: PeerID) -> Bool {
         guard let link = links[id], link.peer == nil || link.peer == sender else { return false }
         links[id]?.peer = sender
         if link.role == .outgoing { preferred[sender] = id }

@@ -13,11 +13,10 @@ extension MeshNode {
         switch gate.examine(view, boundPeer: ingress.peer, at: now) {
         case .rejected(let reason): drops.count(reason)
         case .copy(let admission, let reason):
-            bindIfDirectAnnounce(view, link)
+            bindToKnownAnnouncer(view, link)
             drops.count(reason)
             noteCopy(admission, on: link)
         case .fresh(let admission):
-            bindIfDirectAnnounce(view, link)
             guard linkTable.admitPacket(on: link, at: now.monotonic) else { return drops.count(.linkBudget) }
             process(view, admission, link: link, isReassembled: false)
         }
@@ -55,10 +54,10 @@ extension MeshNode {
         if !isReassembled, !admission.isRepeat { relay(arrival, key: admission.key, verdict) }
     }
 
-    /// A11.1: binding needs no signature, so that the frames behind the announce find their peer; what it can do is
-    /// contained by the rebind rules.
-    private func bindIfDirectAnnounce(_ view: FrameView, _ link: LinkID) {
-        guard view.type == .announce, view.ttl == Packet.originTTL, view.senderID != me else { return }
-        _ = linkTable.rawBind(link, to: view.senderID)
+    /// An announce goes out on every link, so that each can be bound; the first copy was verified, this one binds its
+    /// link too (chapter 03 A11.1).
+    private func bindToKnownAnnouncer(_ view: FrameView, _ link: LinkID) {
+        guard view.type == .announce, view.ttl == Packet.originTTL, registry[view.senderID] != nil else { return }
+        linkTable.bind(link, to: view.senderID)
     }
 }

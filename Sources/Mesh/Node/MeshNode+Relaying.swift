@@ -25,7 +25,8 @@ extension MeshNode {
     private func forward(_ arrival: Arrival, to next: PeerID) {
         var transmission = self.transmission(relaying: arrival, ttl: arrival.ttl - 1)
         transmission.target = next
-        transmission.isForwarded = true
+        transmission.isRouted = true
+        transmission.isPadded = false
         if transmit(transmission) { count(.packetsForwarded) }
     }
 

@@ -32,7 +32,7 @@ extension MeshNode {
         count(.packetsOriginated)
         var transmission = Transmission(frame: frame, since: now.monotonic)
         transmission.target = firstHop ?? target
-        transmission.isForwarded = firstHop != nil
+        transmission.isRouted = firstHop != nil
         transmission.isStrict = isStrict
         transmission.goesEverywhere = goesEverywhere
         return (frame, transmit(transmission))
@@ -58,7 +58,7 @@ extension MeshNode {
             return false
         }
         let frame = transmission.frame
-        let padded = transmission.isForwarded ? frame.bytes : frame.transmitted()
+        let padded = transmission.isPadded ? frame.transmitted() : frame.bytes
         let limits = chosen.compactMap { linkTable[$0]?.frameLimit }
         if frame.type != .fragment, limits.contains(where: { frame.bytes.count > $0 }) {
             return sendInFragments(transmission, limits: limits)
@@ -99,14 +99,15 @@ extension MeshNode {
     /// nothing.
     private func sendInFragments(_ transmission: Transmission, limits: [Int]) -> Bool {
         let frame = transmission.frame
-        let target = transmission.isForwarded ? nil : transmission.target
+        let target = transmission.isRouted ? nil : transmission.target
         let hasRecipient = target != nil || frame.recipientID != nil
         let chunks = limits.compactMap {
             FragmentChunk.filling(frameLimit: $0, hasRecipient: hasRecipient, hops: frame.layout.routeCount)
         }
         guard let chunk = chunks.filter({ $0 >= MeshLimits.smallestFragmentChunk }).min(),
             let plan = FragmentPlan(
-                frame, chunk: chunk, target: target, streamID: FragmentStreamID(using: &random))
+                frame, chunk: chunk, padded: transmission.isPadded ? nil : false, target: target,
+                streamID: FragmentStreamID(using: &random))
         else {
             drops.count(.frameTooLong)
             return false
@@ -151,14 +152,16 @@ extension MeshNode {
 
     // MARK: Spool
 
-    /// Only Noise packets are worth waiting for a link: the rest is repeated or re-requested by its own means.
+    /// Only Noise packets are worth waiting for a link: the rest is repeated or re-requested by its own means. What was
+    /// to be handed on along a route ends here instead (chapter 03 B9.3).
     private func spoolIfWorthwhile(_ transmission: Transmission) {
         let type = transmission.frame.type
-        guard type == .noiseEncrypted || type == .noiseHandshake, !transmission.isStrict,
+        let isNoise = type == .noiseEncrypted || type == .noiseHandshake
+        guard isNoise, !transmission.isStrict, !(transmission.isRouted && !transmission.heardOn.isEmpty),
             let recipient = transmission.hint, recipient != .broadcast
         else {
-            // A relay with nowhere to go is an end of the mesh, not a loss.
-            if transmission.heardOn.isEmpty { drops.count(.noLink) }
+            // A relay with nowhere to go is an end of the mesh, not a loss; nor is an announce nobody is there for.
+            if transmission.heardOn.isEmpty, type != .announce { drops.count(.noLink) }
             return
         }
         let dropped = spool.add(transmission, for: recipient, since: transmission.since)

@@ -80,13 +80,14 @@ public final class MeshNode {
         tellFeatures(.started)
     }
 
-    /// Says goodbye on every link and falls silent. Close the links `MeshLimits.leaveLinger` after carrying the effects
-    /// out (chapter 03 B11.2, B20).
+    /// Says goodbye on every link, lets go of all links and falls silent. Close the links `MeshLimits.leaveLinger`
+    /// after carrying the effects out (chapter 03 B11.2, B20).
     public func stop(at now: Now) {
         self.now = now
         guard isRunning else { return }
         tellFeatures(.stopping)
         isRunning = false
+        for link in linkTable.all { endLink(link.id) }
         relays.removeAll()
         trains.removeAll()
         spool.removeAll()
@@ -124,8 +125,10 @@ public final class MeshNode {
     public var nextDeadline: Instant? {
         guard isRunning else { return nil }
         var next = maintenance.nextDeadline
-        for deadline in [relays.nextDeadline, trains.nextDeadline] + features.map(\.nextDeadline) {
-            if let deadline { next = min(next, deadline) }
+        if let deadline = relays.nextDeadline { next = min(next, deadline) }
+        if let deadline = trains.nextDeadline { next = min(next, deadline) }
+        for feature in features {
+            if let deadline = feature.nextDeadline { next = min(next, deadline) }
         }
         return next
     }

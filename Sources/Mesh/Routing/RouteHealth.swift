@@ -46,16 +46,3 @@ struct RouteHealth {
 
     mutating func removeAll() { records.removeAll() }
 }
-
-/// Whether an outgoing packet gets a source route (chapter 03 B9.2).
-public enum RouteOrigination {
-    public static func route(
-        sender: PeerID, recipient: PeerID?, ttl: UInt8, me: PeerID, isRecipientConnected: Bool,
-        isAttemptAllowed: () -> Bool, path: () -> [PeerID]?
-    ) -> [PeerID]? {
-        guard sender == me, let recipient, recipient != .broadcast, ttl > 1, !isRecipientConnected,
-            isAttemptAllowed(), let hops = path(), !hops.isEmpty, hops.count <= MeshLimits.routeIntermediateHops
-        else { return nil }
-        return hops
-    }
-}

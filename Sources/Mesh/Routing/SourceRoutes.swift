@@ -26,12 +26,14 @@ struct SourceRoutes {
     mutating func route(
         for packet: Packet, me: PeerID, isRecipientConnected: Bool, at now: Instant
     ) -> [PeerID]? {
-        guard let recipient = packet.recipientID else { return nil }
-        let isAllowed = health.mayRoute(to: recipient, at: now)
-        return RouteOrigination.route(
-            sender: packet.senderID, recipient: recipient, ttl: packet.ttl, me: me,
-            isRecipientConnected: isRecipientConnected, isAttemptAllowed: { isAllowed },
-            path: { topology.route(from: me, to: recipient, at: now) })
+        guard let recipient = packet.recipientID,
+            RouteOrigination.isCandidate(
+                sender: packet.senderID, recipient: recipient, ttl: packet.ttl, me: me,
+                isRecipientConnected: isRecipientConnected),
+            health.mayRoute(to: recipient, at: now),
+            let hops = topology.route(from: me, to: recipient, at: now), RouteOrigination.isWorthwhile(hops)
+        else { return nil }
+        return hops
     }
 
     mutating func noteRoutedSend(to recipient: PeerID, at now: Instant) {

@@ -11,9 +11,11 @@ struct Transmission {
     var ingressPeer: PeerID?
     /// Only a direct link of the target will do.
     var isStrict = false
-    /// Handed on along a source route: goes unpadded, and its fragments keep the packet's own recipient. (Phones write
-    /// the next hop's ID there, which ends the packet at that hop; chapter 03 B9.3.)
-    var isForwarded = false
+    /// Follows a source route, so fragments of it keep its own recipient. (Phones write the next hop's ID there, which
+    /// ends the packet at that hop; chapter 03 B9.3.)
+    var isRouted = false
+    /// Whether a type that is padded goes out padded: all but what is handed on along a route (chapter 01 §4.2).
+    var isPadded = true
     /// On every link, without collapse or subset.
     var goesEverywhere = false
     /// When the packet was first handed over, kept across spooling.
