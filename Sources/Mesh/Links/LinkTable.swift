@@ -9,6 +9,8 @@ struct LinkTable {
     /// cool-down.
     private var retirements: ExpiringTable<PeerID, Void>
     private var nextOrder: UInt64 = 0
+    /// What links are chosen from; made anew whenever links or bindings change, which is rare beside sending.
+    private(set) var selection = LinkSelection<LinkID>(outgoing: [], incoming: [])
 
     init() {
         retirements = ExpiringTable(
@@ -24,6 +26,7 @@ struct LinkTable {
         guard links.count < MeshLimits.linkCapacity, links[id] == nil else { return false }
         links[id] = Link(id: id, role: role, frameLimit: frameLimit, upSince: now, order: nextOrder)
         nextOrder &+= 1
+        refreshSelection()
         return true
     }
 
@@ -34,12 +37,14 @@ struct LinkTable {
     mutating func remove(_ id: LinkID) -> Link? {
         guard let link = links.removeValue(forKey: id) else { return nil }
         if let peer = link.peer { repairPreference(of: peer) }
+        refreshSelection()
         return link
     }
 
     mutating func removeAll() {
         links.removeAll()
         preferred.removeAll()
+        refreshSelection()
     }
 
     // MARK: Who is where
@@ -62,11 +67,11 @@ struct LinkTable {
         return blocked
     }
 
-    var selection: LinkSelection<LinkID> {
+    private mutating func refreshSelection() {
         let ordered = all
         var peers: [LinkID: PeerID] = [:]
         for link in ordered { peers[link.id] = link.peer }
-        return LinkSelection(
+        selection = LinkSelection(
             outgoing: ordered.filter { $0.role == .outgoing }.map(\.id),
             incoming: ordered.filter { $0.role == .incoming }.map(\.id),
             peers: peers, preferredOutgoing: preferred)
@@ -81,6 +86,7 @@ struct LinkTable {
         guard let link = links[id], link.peer == nil || link.peer == sender else { return false }
         links[id]?.peer = sender
         if link.role == .outgoing { preferred[sender] = id }
+        refreshSelection()
         return link.peer == nil
     }
 
@@ -110,6 +116,7 @@ struct LinkTable {
             }
         }
         preferred[former] = nil
+        refreshSelection()
         return Rebind(formerPeer: former, closed: closed)
     }
 
@@ -129,6 +136,7 @@ struct LinkTable {
         preferred[peer] = kept.id
         let surplus = outgoing.map(\.id).filter { $0 != kept.id }.sorted()
         for id in surplus { links[id] = nil }
+        refreshSelection()
         return surplus
     }
 
