@@ -54,7 +54,7 @@ let package = Package(
             ]),
 
         .executableTarget(name: "bitgated", dependencies: ["Station"]),
-        .executableTarget(name: "bitgate", dependencies: ["Station", "Clibedit"]),
+        .executableTarget(name: "bitgate", dependencies: ["Station", "Simulation", "Clibedit"]),
         // Replaces malloc: never linked into anything but the benchmark.
         .target(name: "CAllocationCount"),
         .executableTarget(

@@ -9,6 +9,7 @@ enum Bitgate {
         ("counters", Help.counters, StatusCommand.counters),
         ("config", Help.config, ConfigCommand.run),
         ("chat", Help.chat, ChatProgram.run),
+        ("simulate", Help.simulate, SimulateCommand.run),
     ]
 
     static func run(_ arguments: [String]) -> Int32 {

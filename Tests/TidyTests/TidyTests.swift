@@ -20,7 +20,7 @@ final class TidyTests: XCTestCase {
             "Glibc",
         ],
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
-        "bitgate": ["Station", "Basics", "EventLoop", "Clibedit", "Glibc"],
+        "bitgate": ["Station", "Simulation", "Basics", "EventLoop", "Clibedit", "Glibc"],
         "bench": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Clibsodium", "Csecp256k1", "Czlib", "CAllocationCount",
             "Glibc",

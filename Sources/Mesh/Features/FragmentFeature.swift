@@ -37,6 +37,12 @@ final class FragmentFeature: MeshFeature {
         return .accepted(relay: true)
     }
 
+    func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void) {
+        let limits = assembler.limits
+        note("assemblies", assembler.count, limits.sets)
+        note("assembly-bytes", assembler.bytes, limits.bytes)
+    }
+
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {
         guard case .tick = occurrence, mesh.maintenance.isCleanup else { return }
         mesh.drops.count(.assemblyExpired, UInt64(assembler.expire(at: mesh.now.monotonic)))

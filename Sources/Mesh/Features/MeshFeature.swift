@@ -17,6 +17,9 @@ protocol MeshFeature: AnyObject {
     /// When `timeout` wants to run next.
     var nextDeadline: Instant? { get }
     func timeout(in mesh: MeshNode)
+
+    /// Tells how full its tables are; see `MeshNode.measure(_:)`.
+    func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void)
 }
 
 extension MeshFeature {
@@ -24,6 +27,7 @@ extension MeshFeature {
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {}
     var nextDeadline: Instant? { nil }
     func timeout(in mesh: MeshNode) {}
+    func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void) {}
 }
 
 /// A fresh packet, attributed and not seen before.

@@ -28,30 +28,22 @@ extension SimulatedMesh {
 
     /// A frame as it was put on a link.
     public struct Transmission {
-        public let at: Instant
-        /// The sending node; nil for an outsider.
-        public let from: Int?
-        public let to: Int?
+        public internal(set) var at: Instant
+        /// The sending node; negative for an outsider.
+        public let from: Int
+        public let to: Int
         /// The sender's name for the link.
         public let link: LinkID
         public let bytes: [UInt8]
     }
 
-    /// Who is at one end of a link.
-    enum Party: Equatable {
-        case node(Int)
-        case outsider(Int)
-
-        var node: Int? { if case .node(let index) = self { index } else { nil } }
-    }
-
-    /// One direction of a link, found by the sender's name for it.
+    /// One direction of a link, found by the sender's name for it. Ends are nodes, or outsiders counted down from −1.
     struct Channel {
-        let from: Party
-        let to: Party
+        let from: Int
+        let to: Int
         /// The receiver's name for the link.
         let far: LinkID
-        let conditions: Conditions
+        var conditions: Conditions
         let isOpener: Bool
         /// When the last frame on it has left the sender, and when it arrives: nothing overtakes.
         var free: Instant

@@ -9,7 +9,18 @@ extension SimulatedMesh {
     /// - Returns: the link as each end knows it.
     @discardableResult
     public func connect(_ a: Int, _ b: Int, _ conditions: Conditions = Conditions()) -> (a: LinkID, b: LinkID) {
-        join(.node(a), .node(b), conditions)
+        let opened = now.monotonic
+        let ends = (a: LinkID(value: UInt64(channels.count)), b: LinkID(value: UInt64(channels.count + 1)))
+        channels.append(
+            Channel(from: a, to: b, far: ends.b, conditions: conditions, isOpener: true, free: opened, arrived: opened))
+        channels.append(
+            Channel(from: b, to: a, far: ends.a, conditions: conditions, isOpener: false, free: opened, arrived: opened)
+        )
+        linkCount += 1
+        for observer in observers { observer.linkUp(ends.a, a: a, b: b, in: self) }
+        begin(ends.a, at: a, with: b, .outgoing, conditions)
+        begin(ends.b, at: b, with: a, .incoming, conditions)
+        return ends
     }
 
     /// Both nodes found each other: a link each way, as phones have.
@@ -23,32 +34,17 @@ extension SimulatedMesh {
     @discardableResult
     public func connect(_ outsider: any Outsider, to node: Int, _ conditions: Conditions = Conditions()) -> LinkID {
         let known = outsiders.firstIndex { $0 === outsider }
-        let index = known ?? outsiders.count
         if known == nil { outsiders.append(outsider) }
-        return join(.outsider(index), .node(node), conditions).a
+        return connect(-1 - (known ?? outsiders.count - 1), node, conditions).a
     }
 
-    private func join(_ a: Party, _ b: Party, _ conditions: Conditions) -> (a: LinkID, b: LinkID) {
-        let ends = (a: LinkID(value: UInt64(channels.count)), b: LinkID(value: UInt64(channels.count + 1)))
-        let opened = now.monotonic
-        channels.append(
-            Channel(from: a, to: b, far: ends.b, conditions: conditions, isOpener: true, free: opened, arrived: opened))
-        channels.append(
-            Channel(from: b, to: a, far: ends.a, conditions: conditions, isOpener: false, free: opened, arrived: opened)
-        )
-        linkCount += 1
-        for observer in observers { observer.linkUp(ends.a, a: a.node, b: b.node, in: self) }
-        begin(ends.a, at: a, with: b, .outgoing, conditions)
-        begin(ends.b, at: b, with: a, .incoming, conditions)
-        return ends
-    }
+    private func outsider(_ end: Int) -> (any Outsider)? { end < 0 ? outsiders[-1 - end] : nil }
 
-    private func begin(_ link: LinkID, at party: Party, with other: Party, _ role: LinkRole, _ conditions: Conditions) {
-        switch party {
-        case .node(let index):
-            call(index) { $0.linkUp(link, role: role, frameLimit: conditions.frameLimit, at: $1) }
-        case .outsider(let index):
-            if let node = other.node { outsiders[index].linkUp(link, to: node, in: self) }
+    private func begin(_ link: LinkID, at end: Int, with other: Int, _ role: LinkRole, _ conditions: Conditions) {
+        if let outsider = outsider(end) {
+            outsider.linkUp(link, to: other, in: self)
+        } else {
+            call(end) { $0.linkUp(link, role: role, frameLimit: conditions.frameLimit, at: $1) }
         }
     }
 
@@ -58,18 +54,18 @@ extension SimulatedMesh {
         channels[Int(link.value)] = nil
         channels[Int(channel.far.value)] = nil
         linkCount -= 1
-        let (opener, acceptor) =
-            channel.isOpener ? (channel.from.node, channel.to.node) : (channel.to.node, channel.from.node)
+        let (opener, acceptor) = channel.isOpener ? (channel.from, channel.to) : (channel.to, channel.from)
         let name = channel.isOpener ? link : channel.far
         for observer in observers { observer.linkDown(name, a: opener, b: acceptor, in: self) }
         finish(channel.far, at: channel.to)
         finish(link, at: channel.from)
     }
 
-    private func finish(_ link: LinkID, at party: Party) {
-        switch party {
-        case .node(let index): call(index) { $0.linkDown(link, at: $1) }
-        case .outsider(let index): outsiders[index].linkDown(link, in: self)
+    private func finish(_ link: LinkID, at end: Int) {
+        if let outsider = outsider(end) {
+            outsider.linkDown(link, in: self)
+        } else {
+            call(end) { $0.linkDown(link, at: $1) }
         }
     }
 
@@ -77,20 +73,19 @@ extension SimulatedMesh {
         link.value < UInt64(channels.count) ? channels[Int(link.value)] : nil
     }
 
-    /// Links between nodes by their opener's end, in the order they were made.
+    /// Links by their opener's end, in the order they were made.
     public var openLinks: [(link: LinkID, a: Int, b: Int)] {
         channels.indices.compactMap { index in
-            guard let channel = channels[index], channel.isOpener, let a = channel.from.node, let b = channel.to.node
-            else { return nil }
-            return (LinkID(value: UInt64(index)), a, b)
+            guard let channel = channels[index], channel.isOpener else { return nil }
+            return (LinkID(value: UInt64(index)), channel.from, channel.to)
         }
     }
 
     /// The links of a node, as it knows them, in the order they were made.
     public func links(of node: Int) -> [LinkID] { nodes[node].mesh.links.map(\.id).sorted() }
 
-    /// Who is at the far end of a link; nil for an outsider, or when the link is gone.
-    public func neighbour(on link: LinkID) -> Int? { channel(link)?.to.node }
+    /// Who is at the far end of a link; nil when the link is gone.
+    public func neighbour(on link: LinkID) -> Int? { channel(link)?.to }
 
     // MARK: Frames
 
@@ -98,7 +93,7 @@ extension SimulatedMesh {
     public func transmit(_ frame: [UInt8], on link: LinkID) {
         guard var channel = channel(link) else { return }
         let transmission = Transmission(
-            at: now.monotonic, from: channel.from.node, to: channel.to.node, link: link, bytes: frame)
+            at: now.monotonic, from: channel.from, to: channel.to, link: link, bytes: frame)
         if recordsAir { air.append(transmission) }
         for observer in observers { observer.transmitted(transmission, in: self) }
 
@@ -123,9 +118,10 @@ extension SimulatedMesh {
     }
 
     func deliver(_ bytes: [UInt8], _ channel: Channel) {
-        switch channel.to {
-        case .node(let index): inject(bytes, into: index, on: channel.far)
-        case .outsider(let index): outsiders[index].received(bytes, on: channel.far, in: self)
+        if let outsider = outsider(channel.to) {
+            outsider.received(bytes, on: channel.far, in: self)
+        } else {
+            inject(bytes, into: channel.to, on: channel.far)
         }
     }
 

@@ -55,6 +55,8 @@ public final class SimulatedMesh {
 
     /// Since the start of the run.
     public var elapsed: Interval { now.monotonic - SimulatedMesh.start.monotonic }
+    /// Signature checks really made, for all nodes together.
+    public var signatureChecks: UInt64 { signatures.checks }
     public var isStopped: Bool { violation != nil || steps >= stepLimit }
 
     // MARK: Nodes

@@ -7,9 +7,9 @@ import Wire
 public protocol SimulationObserver: AnyObject {
     func added(node: Int, to mesh: SimulatedMesh)
     func retired(node: Int, in mesh: SimulatedMesh)
-    /// `a` opened the link; neither is nil unless the end belongs to an outsider.
-    func linkUp(_ link: LinkID, a: Int?, b: Int?, in mesh: SimulatedMesh)
-    func linkDown(_ link: LinkID, a: Int?, b: Int?, in mesh: SimulatedMesh)
+    /// `a` opened the link; an outsider's end is negative.
+    func linkUp(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh)
+    func linkDown(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh)
     /// A message was said through `SimulatedMesh.say`, before anybody hears it.
     func said(_ message: PublicMessage, by node: Int, in mesh: SimulatedMesh)
     func transmitted(_ transmission: SimulatedMesh.Transmission, in mesh: SimulatedMesh)
@@ -23,8 +23,8 @@ public protocol SimulationObserver: AnyObject {
 extension SimulationObserver {
     public func added(node: Int, to mesh: SimulatedMesh) {}
     public func retired(node: Int, in mesh: SimulatedMesh) {}
-    public func linkUp(_ link: LinkID, a: Int?, b: Int?, in mesh: SimulatedMesh) {}
-    public func linkDown(_ link: LinkID, a: Int?, b: Int?, in mesh: SimulatedMesh) {}
+    public func linkUp(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh) {}
+    public func linkDown(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh) {}
     public func said(_ message: PublicMessage, by node: Int, in mesh: SimulatedMesh) {}
     public func transmitted(_ transmission: SimulatedMesh.Transmission, in mesh: SimulatedMesh) {}
     public func happened(_ event: MeshEvent, at node: Int, in mesh: SimulatedMesh) {}

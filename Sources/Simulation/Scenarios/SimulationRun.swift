@@ -1,0 +1,67 @@
+import Basics
+import Mesh
+
+/// One play of a scenario under all checks.
+public final class SimulationRun {
+    public let setting: Setting
+    public let scenario: any Scenario
+    public let mesh: SimulatedMesh
+    public let log = DeliveryLog()
+    public let traffic = TrafficCount()
+    public let album: Album?
+    /// Compares with the reference mesh, where the scenario asks for it.
+    public private(set) var reference: ReferenceCheck?
+
+    /// - Parameter takesPictures: keeps what `picture` needs.
+    public init(_ kind: any Scenario.Type, _ setting: Setting, takesPictures: Bool = false) {
+        self.setting = setting
+        scenario = kind.init(setting)
+        mesh = SimulatedMesh(seed: setting.seed)
+        mesh.recordsAir = false
+        mesh.recordsEvents = false
+        album = takesPictures ? Album(log: log) : nil
+        mesh.observers = [log, FloodCheck(), BudgetCheck(), BoundsCheck(), traffic]
+        if let album {
+            album.place = { [scenario] in scenario.place(of: $0) }
+            mesh.observers.append(album)
+        }
+        scenario.prepare(self)
+    }
+
+    /// Holds the run against the reference mesh from now on.
+    func compare(
+        _ patience: ReferenceCheck.Patience = .init(), serving isServed: @escaping (Int) -> Bool = { _ in true }
+    ) {
+        let check = ReferenceCheck(log: log, patience: patience, isServed: isServed)
+        check.begin(in: mesh)
+        reference = check
+    }
+
+    /// Virtual time between two calls of `progress`.
+    public static let slice = Interval.seconds(10)
+
+    /// Plays to the end, or to the first broken promise.
+    public func play(progress: (SimulationRun) -> Void = { _ in }) {
+        while mesh.elapsed < setting.span, !mesh.isStopped {
+            mesh.run(for: min(SimulationRun.slice, setting.span - mesh.elapsed))
+            progress(self)
+        }
+        guard !mesh.isStopped else { return }
+        scenario.conclude(self)
+        mesh.end()
+    }
+
+    /// Slips a check a fault in the middle of the run.
+    public func sabotage(_ kind: Sabotage) {
+        let middle = SimulatedMesh.start.monotonic + Interval(nanoseconds: setting.span.nanoseconds / 2)
+        mesh.observers.append(Saboteur(kind, after: middle, log: log, checks: mesh.observers))
+    }
+
+    public var violation: Violation? { mesh.violation }
+
+    /// Two runs with one digest went alike, delivery by delivery.
+    public var digest: String { log.fingerprint }
+
+    /// A random generator for the story, apart from the mesh's own.
+    public func storyRandom() -> SeededRandom { SeededRandom(seed: setting.seed ^ 0x5eed_5eed) }
+}
