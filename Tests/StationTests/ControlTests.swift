@@ -23,7 +23,7 @@ final class ControlMessageTests: XCTestCase {
     func testWhatIsNotJSONIsRefusedWithThePosition() {
         for (line, column) in [
             (#"{"v":1,"cmd":status}"#, 14), (#"{"v":1 "cmd":"status"}"#, 8), ("nope", 2), (#"{"v":01}"#, 7), ("{}}", 3),
-            (#"{"v":1,}"#, 8), (#"{"a":"\x"}"#, 8), (#"["#, 2), (#""abc"#, 5), ("", 1), (#"{"v":1.}"#, 8), ("tru", 4),
+            (#"{"v":1,}"#, 8), (#"{"a":"\x"}"#, 7), (#"["#, 2), (#""abc"#, 5), ("", 1), (#"{"v":1.}"#, 8), ("tru", 4),
             (String(repeating: "[", count: 40), 33),
         ] {
             XCTAssertEqual(refusal(line)?.code, "malformed", line)

@@ -9,7 +9,7 @@ final class JSONTests: XCTestCase {
     func testEveryKindIsReadAndWritten() throws {
         for (text, value) in [
             ("null", .null), ("true", .truth(true)), ("false", .truth(false)), ("0", .integer(0)), ("-7", .integer(-7)),
-            ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)), ("1.5", .real(1.5)),
+            ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
             ("[]", .list([])), ("{}", .object([:])), ("[1,[2]]", .list([.integer(1), .list([.integer(2)])])),
             (#"{"a":1,"b":"x"}"#, .object(["b": .text("x"), "a": .integer(1)])),
             (#""ü\u0001\n\"\\""#, .text("ü\u{1}\n\"\\")),
@@ -17,8 +17,6 @@ final class JSONTests: XCTestCase {
             XCTAssertEqual(try parse(text), value, text)
             XCTAssertEqual(String(decoding: value.encoded(), as: UTF8.self), text)
         }
-        XCTAssertEqual(try parse("1e2"), .real(100))
-        XCTAssertEqual(try parse("9223372036854775808"), .real(9_223_372_036_854_775_808))
         XCTAssertEqual(try parse(#""\/\b\f\r\t\u00e4\ud83d\ude00""#), .text("/\u{8}\u{c}\r\tä😀"))
         XCTAssertEqual(try parse(#"{"a":1,"a":2}"#), ["a": .integer(2)])
     }
@@ -33,8 +31,10 @@ final class JSONTests: XCTestCase {
             XCTAssertThrowsError(
                 try JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed), text)
         }
-        // The library lets these pass.
-        for text in ["{\"a\":1,}", "[1,]", "\u{feff}1"] { XCTAssertThrowsError(try parse(text), text) }
+        // The library lets these pass; the last three are numbers that no message has.
+        for text in ["{\"a\":1,}", "[1,]", "\u{feff}1", "1.5", "1e2", "9223372036854775808"] {
+            XCTAssertThrowsError(try parse(text), text)
+        }
         XCTAssertThrowsError(try JSONValue(parsing: [0x22, 0xff, 0x22]))
     }
 
@@ -46,7 +46,7 @@ final class JSONTests: XCTestCase {
 
     func testWhatIsWrittenTheLibraryReads() throws {
         let text = String(String.UnicodeScalarView((0..<0x300).compactMap { Unicode.Scalar(UInt32($0)) }))
-        let value: JSONValue = ["t": .text(text), "n": .list([.integer(.min), .real(0.1), .null])]
+        let value: JSONValue = ["t": .text(text), "n": .list([.integer(.min), .null])]
         let object = try JSONSerialization.jsonObject(with: Data(value.encoded())) as? [String: Any]
         XCTAssertEqual(object?["t"] as? String, text)
         XCTAssertEqual(try JSONValue(parsing: value.encoded()), value)

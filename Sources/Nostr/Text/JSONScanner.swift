@@ -1,7 +1,7 @@
 import Basics
 
 /// Why a text is not the JSON that was expected.
-enum JSONError: Error {
+public enum JSONError: Error {
     case malformed
     case tooDeep
     /// A number that is valid JSON but no integer token of 64 bits (chapter 05 §18.2).
@@ -14,15 +14,15 @@ enum JSONError: Error {
 /// must refuse a hostile text before allocating anything: nothing here allocates except `JSONString.text`.
 ///
 /// The bytes must be valid UTF-8, which the caller checks once for the whole text, and must outlive the scanner.
-struct JSONScanner {
+public struct JSONScanner {
     /// Levels of arrays and objects that an ignored value may nest.
-    static let maximumDepth = 32
+    public static let maximumDepth = 32
 
     private let bytes: UnsafeRawBufferPointer
     /// Offset of the next unread byte, never beyond the end.
-    private(set) var position: Int
+    public private(set) var position: Int
 
-    init(_ bytes: UnsafeRawBufferPointer, from position: Int = 0) {
+    public init(_ bytes: UnsafeRawBufferPointer, from position: Int = 0) {
         self.bytes = bytes
         self.position = min(max(0, position), bytes.count)
     }
@@ -38,24 +38,24 @@ struct JSONScanner {
     }
 
     /// The first byte of the next token, not consumed.
-    mutating func peek() -> UInt8? {
+    public mutating func peek() -> UInt8? {
         skipWhitespace()
         return byte(at: position)
     }
 
     /// Consumes the next token if it is the structural character `character`.
-    mutating func take(_ character: Unicode.Scalar) -> Bool {
+    public mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard peek() == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
-    mutating func expect(_ character: Unicode.Scalar) throws(JSONError) {
+    public mutating func expect(_ character: Unicode.Scalar) throws(JSONError) {
         guard take(character) else { throw .malformed }
     }
 
     /// Nothing but white space is left.
-    mutating func expectEnd() throws(JSONError) {
+    public mutating func expectEnd() throws(JSONError) {
         skipWhitespace()
         guard isAtEnd else { throw .malformed }
     }
@@ -63,7 +63,7 @@ struct JSONScanner {
     // MARK: Strings
 
     /// A string token, checked but not decoded.
-    mutating func string() throws(JSONError) -> JSONString {
+    public mutating func string() throws(JSONError) -> JSONString {
         try expect("\"")
         let start = position
         var decodedCount = 0
@@ -94,7 +94,7 @@ struct JSONScanner {
     // MARK: Numbers
 
     /// A number token without fraction and exponent that fits 64 bits.
-    mutating func integer() throws(JSONError) -> Int64 {
+    public mutating func integer() throws(JSONError) -> Int64 {
         skipWhitespace()
         let start = position
         guard try skipNumber() else { throw .notAnInteger }
@@ -116,7 +116,10 @@ struct JSONScanner {
         if byte(at: position) == UInt8(ascii: "-") { position += 1 }
         let first = position
         try skipDigits()
-        guard bytes[first] != UInt8(ascii: "0") || position == first + 1 else { throw .malformed }
+        if bytes[first] == UInt8(ascii: "0"), position > first + 1 {
+            position = first + 1
+            throw .malformed
+        }
         var isInteger = true
         if byte(at: position) == UInt8(ascii: ".") {
             position += 1
@@ -141,7 +144,7 @@ struct JSONScanner {
     // MARK: Whole values
 
     /// `true` or `false`; nil for any other value, which stays unread.
-    mutating func boolean() throws(JSONError) -> Bool? {
+    public mutating func boolean() throws(JSONError) -> Bool? {
         switch peek() {
         case UInt8(ascii: "t"):
             try literal("true")
@@ -154,7 +157,7 @@ struct JSONScanner {
     }
 
     /// Consumes one value of any type, checking its grammar.
-    mutating func skipValue() throws(JSONError) { try skipValue(depth: 0) }
+    public mutating func skipValue() throws(JSONError) { try skipValue(depth: 0) }
 
     private mutating func skipValue(depth: Int) throws(JSONError) {
         switch peek() {
@@ -182,7 +185,8 @@ struct JSONScanner {
         try expect(end)
     }
 
-    private mutating func literal(_ text: StaticString) throws(JSONError) {
+    /// One of the words `true`, `false`, `null`, which the caller saw coming.
+    public mutating func literal(_ text: StaticString) throws(JSONError) {
         for index in 0..<text.utf8CodeUnitCount {
             guard byte(at: position) == text.utf8Start[index] else { throw .malformed }
             position += 1
@@ -191,7 +195,7 @@ struct JSONScanner {
 }
 
 /// A checked string token inside a JSON text, still in its escaped form.
-struct JSONString {
+public struct JSONString {
     /// What stands between the quotes.
     let bytes: UnsafeRawBufferPointer
     let hasEscapes: Bool
@@ -199,7 +203,7 @@ struct JSONString {
     let utf8Count: Int
 
     /// The decoded string.
-    var text: String {
+    public var text: String {
         guard hasEscapes else { return String(decoding: bytes, as: UTF8.self) }
         return String(unsafeUninitializedCapacity: utf8Count) { output in
             var written = 0

@@ -1,18 +1,18 @@
 /// Emits compact JSON with the escapes of the canonical form and no others (chapter 05 §1.2), so that one serialiser
 /// serves the hash and every frame sent.
-struct JSONWriter {
-    private(set) var bytes: [UInt8] = []
+public struct JSONWriter {
+    public private(set) var bytes: [UInt8] = []
 
-    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+    public init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     /// Text that is JSON already.
-    mutating func raw(_ text: StaticString) {
+    public mutating func raw(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }
 
-    mutating func integer(_ value: Int64) {
+    public mutating func integer(_ value: Int64) {
         var digits: (UInt64, UInt64, UInt32) = (0, 0, 0)
         withUnsafeMutableBytes(of: &digits) { buffer in
             var start = buffer.count
@@ -27,7 +27,7 @@ struct JSONWriter {
         }
     }
 
-    mutating func string(_ text: String) {
+    public mutating func string(_ text: String) {
         bytes.append(UInt8(ascii: "\""))
         var text = text
         text.withUTF8 { escape(UnsafeRawBufferPointer($0)) }
@@ -38,7 +38,7 @@ struct JSONWriter {
         array(list) { writer, text in writer.string(text) }
     }
 
-    mutating func array<Element>(_ list: [Element], _ write: (inout JSONWriter, Element) -> Void) {
+    public mutating func array<Element>(_ list: [Element], _ write: (inout JSONWriter, Element) -> Void) {
         raw("[")
         for (index, element) in list.enumerated() {
             if index > 0 { raw(",") }

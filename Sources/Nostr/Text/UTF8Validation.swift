@@ -1,6 +1,6 @@
 extension UnsafeRawBufferPointer {
     /// Whether these bytes are well-formed UTF-8 (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF).
-    var isValidUTF8: Bool {
+    public var isValidUTF8: Bool {
         var offset = 0
         while offset < count {
             // Most relay traffic is ASCII: eight bytes at a time.

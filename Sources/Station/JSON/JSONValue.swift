@@ -1,13 +1,13 @@
+import Nostr
+
 /// A JSON text as a value (RFC 8259).
 ///
-/// The library's decoder would do, but linking it costs the daemon 7 MB of code and 2 MB of memory, and it does not say
-/// where a text is wrong.
+/// Built on the scanner and the writer that relay events need anyway. FoundationEssentials' decoder would do, but linking
+/// it costs the daemon 7 MB of code and 2 MB of memory, and it does not say where a text is wrong.
 public enum JSONValue: Equatable, Sendable {
     case null
     case truth(Bool)
-    /// A number without fraction and exponent that fits.
     case integer(Int64)
-    case real(Double)
     case text(String)
     case list([JSONValue])
     case object([String: JSONValue])
@@ -17,50 +17,28 @@ public enum JSONValue: Equatable, Sendable {
 
     /// One line without spaces; members in the order of their names, so that equal values give equal bytes.
     public func encoded() -> [UInt8] {
-        var out: [UInt8] = []
-        write(to: &out)
-        return out
+        var writer = JSONWriter()
+        write(to: &writer)
+        return writer.bytes
     }
 
-    private func write(to out: inout [UInt8]) {
+    private func write(to writer: inout JSONWriter) {
         switch self {
-        case .null: out += "null".utf8
-        case .truth(let truth): out += (truth ? "true" : "false").utf8
-        case .integer(let number): out += "\(number)".utf8
-        case .real(let number): out += (number.isFinite ? "\(number)" : "null").utf8
-        case .text(let text): JSONValue.write(text, to: &out)
-        case .list(let values):
-            out.append(UInt8(ascii: "["))
-            for (index, value) in values.enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
-                value.write(to: &out)
-            }
-            out.append(UInt8(ascii: "]"))
+        case .null: writer.raw("null")
+        case .truth(let truth): writer.raw(truth ? "true" : "false")
+        case .integer(let number): writer.integer(number)
+        case .text(let text): writer.string(text)
+        case .list(let values): writer.array(values) { $1.write(to: &$0) }
         case .object(let members):
-            out.append(UInt8(ascii: "{"))
+            writer.raw("{")
             for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-                if index > 0 { out.append(UInt8(ascii: ",")) }
-                JSONValue.write(member.key, to: &out)
-                out.append(UInt8(ascii: ":"))
-                member.value.write(to: &out)
+                if index > 0 { writer.raw(",") }
+                writer.string(member.key)
+                writer.raw(":")
+                member.value.write(to: &writer)
             }
-            out.append(UInt8(ascii: "}"))
+            writer.raw("}")
         }
-    }
-
-    private static func write(_ text: String, to out: inout [UInt8]) {
-        out.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): out += [UInt8(ascii: "\\"), byte]
-            case 0x0a: out += "\\n".utf8
-            case 0x0d: out += "\\r".utf8
-            case 0x09: out += "\\t".utf8
-            case 0..<0x20: out += "\\u00\(byte < 16 ? "0" : "")\(String(byte, radix: 16))".utf8
-            default: out.append(byte)
-            }
-        }
-        out.append(UInt8(ascii: "\""))
     }
 }
 
