@@ -2,8 +2,8 @@ import Nostr
 
 /// Where a text stops being JSON that the control protocol uses.
 public struct JSONSyntaxError: Error, Equatable {
-    /// Offset of the first byte or escape sequence that cannot stand where it stands; the text's length when it ends too
-    /// early.
+    /// Offset of the first byte or escape sequence that cannot stand where it stands; the text's length when it ends
+    /// too early.
     public let offset: Int
 }
 

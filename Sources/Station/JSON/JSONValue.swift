@@ -2,8 +2,8 @@ import Nostr
 
 /// A JSON text as a value (RFC 8259).
 ///
-/// Built on the scanner and the writer that relay events need anyway. FoundationEssentials' decoder would do, but linking
-/// it costs the daemon 7 MB of code and 2 MB of memory, and it does not say where a text is wrong.
+/// Built on the scanner and the writer that relay events need anyway. FoundationEssentials' decoder would do, but
+/// linking it costs the daemon 7 MB of code and 2 MB of memory, and it does not say where a text is wrong.
 public enum JSONValue: Equatable, Sendable {
     case null
     case truth(Bool)
