@@ -40,7 +40,7 @@ public struct FrameView {
         guard position >= 0, position < layout.routeCount else { return nil }
         return PeerID(value: uint64(at: layout.routeOffset + 1 + position * PeerID.size))
     }
-    public var route: [PeerID] { (0..<layout.routeCount).compactMap(hop) }
+    public var route: [PeerID] { layout.routeCount == 0 ? [] : (0..<layout.routeCount).compactMap(hop) }
 
     /// The body as received, compressed or not.
     @inlinable public var body: UnsafeRawBufferPointer {

