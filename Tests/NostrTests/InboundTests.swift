@@ -234,6 +234,20 @@ final class InboundTests: XCTestCase {
         XCTAssertEqual(harness.events.count, 801)
     }
 
+    func testSilenceWhileWeDoNotReadIsNotHeldAgainstTheRelay() {
+        let harness = channel()
+        harness.answersPings = false
+        let event = badlySigned(harness.event().event)
+        for _ in 0..<(720 + 256) { harness.deliver(event, under: "s", from: a) }
+        XCTAssertEqual(harness.reading, [false])
+        // At twelve a second it takes 21 s until reading resumes; only from then on does silence count.
+        harness.advance(.seconds(60))
+        XCTAssertEqual(harness.reading, [false, true])
+        XCTAssertEqual(harness.pings, [b])
+        harness.advance(.seconds(5))
+        XCTAssertEqual(harness.pings, [b, a])
+    }
+
     func testFramesOfARelayThatCannotBeStoppedAreShedOldestFirst() {
         let harness = channel()
         let first = harness.event("first").event

@@ -106,6 +106,31 @@ final class RelayConnectionTests: XCTestCase {
         XCTAssertEqual(harness.status(a)?.lastFailure, .routeUnavailable)
     }
 
+    func testARouteThatComesBackIsUsedAtOnce() {
+        let harness = ClientHarness(defaults: [a])
+        for _ in 0..<6 {
+            harness.fail(a, .routeUnavailable)
+            _ = harness.advanceToDial(a)
+        }
+        harness.fail(a, .routeUnavailable)
+        harness.perform { $0.setGate(.waitingForRoute, at: $1) }
+        harness.dials.removeAll()
+        harness.perform { $0.setGate(.open, at: $1) }
+        XCTAssertEqual(harness.dials.map(\.relay), [a])
+    }
+
+    func testARedialThatNobodyWantsAnyMoreIsForgotten() {
+        let harness = ClientHarness()
+        harness.subscribe("s", to: a)
+        harness.fail(a)
+        harness.perform { client, _ in client.unsubscribe("s") }
+        harness.dials.removeAll()
+        harness.advance(.seconds(10))
+        XCTAssertTrue(harness.dials.isEmpty)
+        harness.advance(.seconds(60))
+        XCTAssertNil(harness.status(a))
+    }
+
     func testADialThatIsNeverAnsweredEnds() {
         let harness = ClientHarness(defaults: [a])
         harness.advance(.seconds(179))

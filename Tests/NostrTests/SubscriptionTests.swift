@@ -228,6 +228,25 @@ final class SubscriptionTests: XCTestCase {
         XCTAssertTrue(status?.isActive ?? false)
     }
 
+    func testThePauseGrowsForASubscriptionThatNeverLastsAndStartsOverForOneThatDid() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("s", to: a)
+        func pause(afterHolding held: Interval) -> Int64 {
+            harness.advance(held)
+            harness.sent.removeAll()
+            let closedAt = harness.now.monotonic
+            harness.say("[\"CLOSED\",\"s\",\"error: x\"]", from: a)
+            while harness.sent.isEmpty { harness.advance(.seconds(1)) }
+            return ((harness.sent.first?.at ?? .zero) - closedAt).milliseconds / 1_000
+        }
+        XCTAssertEqual(pause(afterHolding: .seconds(1)), 60)
+        XCTAssertEqual(pause(afterHolding: .seconds(50)), 120)
+        XCTAssertEqual(pause(afterHolding: .seconds(119)), 240)
+        XCTAssertEqual(pause(afterHolding: .seconds(242)), 60)
+        XCTAssertEqual(pause(afterHolding: .seconds(1)), 120)
+    }
+
     func testAReconnectDoesNotShortenThePauseAfterClosed() {
         let harness = ClientHarness(defaults: [a])
         harness.open(a)

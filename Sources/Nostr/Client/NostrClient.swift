@@ -108,6 +108,9 @@ public final class NostrClient {
         case .waitingForRoute: break
         case .open:
             route.worked()
+            for connection in connections where connection.lastFailure == .routeUnavailable {
+                connection.redial(at: nil)
+            }
             refresh(at: now)
         }
     }
@@ -184,7 +187,10 @@ public final class NostrClient {
     }
 
     public func relayClosed(_ socket: NostrSocketID, _ failure: RelayFailure, at now: Now) {
-        guard socket.isolation == nil else { return emit(isolated.ended(socket, isClosed: true)) }
+        guard socket.isolation == nil else {
+            failures.count(failure)
+            return emit(isolated.ended(socket, isClosed: true))
+        }
         guard let connection = current(socket) else { return }
         disconnect(connection, failure, closing: nil, at: now)
         reportLoads(at: now.monotonic)

@@ -29,10 +29,10 @@ struct PendingEvents {
         return dropped
     }
 
-    private var unconfirmedCount: Int { entries.count { $0.confirmation == nil } }
+    private var unconfirmedCount: Int { entries.count(where: { $0.confirmation == nil }) }
 
     func owes(_ relay: NostrRelayURL) -> Bool { entries.contains { $0.owed[relay] != nil } }
-    func count(owedTo relay: NostrRelayURL) -> Int { entries.count { $0.owed[relay] != nil } }
+    func count(owedTo relay: NostrRelayURL) -> Int { entries.count(where: { $0.owed[relay] != nil }) }
 
     /// The oldest entry owed to `relay`.
     func first(owedTo relay: NostrRelayURL) -> Entry? { entries.first { $0.owed[relay] != nil } }
