@@ -10,7 +10,7 @@ final class LineEditor {
     var onEnd: (() -> Void)?
     var prompt = "" {
         didSet {
-            guard isOpen, prompt != oldValue else { return }
+            guard isEditing, prompt != oldValue else { return }
             rl_set_prompt(prompt)
             redraw()
         }
@@ -23,6 +23,8 @@ final class LineEditor {
     private let loop: any EventLoop
     private var watch: (any Cancellable)?
     private var isOpen = false
+    /// The line is on the screen: not while a finished one is being dealt with.
+    private var isEditing = false
 
     init(loop: any EventLoop) { self.loop = loop }
 
@@ -31,26 +33,33 @@ final class LineEditor {
         LineEditor.current = self
         libedit_leave_signals_alone()
         self.prompt = prompt
-        rl_callback_handler_install(prompt) { LineEditor.current?.entered($0) }
-        stifle_history(LineEditor.historySize)
         isOpen = true
+        beginLine()
+        stifle_history(LineEditor.historySize)
         watch = loop.watch(STDIN_FILENO, .read) { _ in rl_callback_read_char() }
     }
 
     /// Gives the terminal back as it was.
     func close() {
         guard isOpen else { return }
+        if isEditing { Output.write("\r\u{1B}[J") }
         isOpen = false
+        isEditing = false
         watch?.cancel()
         rl_callback_handler_remove()
-        Output.write("\r\u{1B}[K")
     }
 
     /// Prints a line where the edited one stands, which moves down.
     func printAbove(_ line: String) {
-        guard isOpen else { return Output.write(line + "\n") }
+        guard isEditing else { return Output.write(line + "\n") }
         Output.write("\r\u{1B}[J" + line + "\n")
         redraw()
+    }
+
+    /// The library leaves its callback mode with each finished line; installing the handler brings it back.
+    private func beginLine() {
+        rl_callback_handler_install(prompt) { LineEditor.current?.entered($0) }
+        isEditing = true
     }
 
     private func redraw() {
@@ -59,13 +68,15 @@ final class LineEditor {
     }
 
     private func entered(_ text: UnsafeMutablePointer<CChar>?) {
-        guard let text else {
+        isEditing = false
+        if let text {
+            let line = String(cString: text)
+            if !line.isEmpty { add_history(text) }
+            free(text)
+            onLine?(line)
+        } else {
             onEnd?()
-            return
         }
-        let line = String(cString: text)
-        if !line.isEmpty { add_history(text) }
-        free(text)
-        onLine?(line)
+        if isOpen { beginLine() }
     }
 }
