@@ -73,7 +73,7 @@ let package = Package(
         tests("EventLoopTests", "EventLoop"),
         tests("RadioTests", "Radio", "EventLoop", "Wire"),
         tests("UplinkTests", "Uplink", "EventLoop"),
-        tests("StationTests", "Station", "Gateway", "Nostr", "Radio", "EventLoop"),
+        tests("StationTests", "Station", "Mesh", "Gateway", "Nostr", "Radio", "Uplink", "EventLoop"),
         tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
         tests("SystemTests", "Station"),
         tests("TidyTests"),

@@ -51,6 +51,7 @@ public final class Station {
             gateway: Gateway(
                 configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed, random: random),
             relays: uplink)
+        switchboard.observer = self
     }
 
     /// Opens the control socket, then goes on the air and to the relays.
@@ -68,8 +69,9 @@ public final class Station {
             mesh.start(at: now)
             gateway.start(at: now)
         }
+        log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor)")
         checkClock()
-        log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor), clock \(clock)")
+        if !clock.isTrusted { log.warning("nothing is carried to or from relays: the clock is not known to be right") }
         if configuration.network.tor == .required {
             log.warning("no relay is dialled: tor is required, and this version cannot use it yet")
         }
@@ -125,6 +127,7 @@ public final class Station {
     /// Looks at the clock until it can be trusted. Once trusted it stays so: without its source it drifts by seconds a
     /// day at most.
     private func checkClock() {
+        let before = clock
         clock = ClockSource.judge(
             now.wall, kernelSynchronised: ClockSource.kernelIsSynchronised,
             configurationVouches: configuration.clock.trustSystem)
@@ -132,6 +135,7 @@ public final class Station {
             uplink.setClockTrusted(clock.isTrusted, at: now)
             gateway.setClockTrusted(clock.isTrusted, at: now)
         }
+        if clock != before { log.info("the clock is \(clock) now") }
         guard !clock.isTrusted else { return }
         clockTimer = loop.schedule(after: ClockLimits.recheck) { [weak self] in self?.checkClock() }
     }
@@ -146,4 +150,10 @@ public final class Station {
     }
 
     var controlTally: Tally<ControlEvent> { control?.tally ?? Tally() }
+}
+
+extension Station: SwitchboardObserver {
+    func relayConnectivityChanged(_ isConnected: Bool) {
+        log.info(isConnected ? "a relay is connected" : "no relay is connected any more")
+    }
 }

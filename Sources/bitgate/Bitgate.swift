@@ -48,15 +48,17 @@ enum Bitgate {
 
 /// Whole texts to the standard descriptors.
 enum Output {
-    static func write(_ text: String) { put(text, STDOUT_FILENO) }
-    static func error(_ text: String) { put(text, STDERR_FILENO) }
+    /// - Returns: false when nobody takes the text any more.
+    @discardableResult
+    static func write(_ text: String) -> Bool { put(text, STDOUT_FILENO) }
+    static func error(_ text: String) { _ = put(text, STDERR_FILENO) }
 
     static func fail(_ message: String, _ status: Int32) -> Int32 {
         error("bitgate: \(message)\n")
         return status
     }
 
-    private static func put(_ text: String, _ descriptor: Int32) {
+    private static func put(_ text: String, _ descriptor: Int32) -> Bool {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -66,8 +68,9 @@ enum Output {
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&wait, 1, -1)
             } else if errno != EINTR {
-                return
+                return false
             }
         }
+        return true
     }
 }

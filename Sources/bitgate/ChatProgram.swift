@@ -45,7 +45,9 @@ final class ChatSession {
             editor.open(prompt: peer.place + "> ")
             loop.run()
         } else {
-            peer.onLine = { Output.write($0.text + "\n") }
+            peer.onLine = { [peer] in
+                if !Output.write($0.text + "\n") { peer.leave() }
+            }
             let pipe = PipeInput(loop: loop)
             let reader = HeldInput(peer: peer, loop: loop) { [weak self] in self?.status = $0 }
             pipe.onLine = { reader.enter($0) }

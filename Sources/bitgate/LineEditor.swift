@@ -51,9 +51,8 @@ final class LineEditor {
 
     /// Prints a line where the edited one stands, which moves down.
     func printAbove(_ line: String) {
-        guard isEditing else { return Output.write(line + "\n") }
-        Output.write("\r\u{1B}[J" + line + "\n")
-        redraw()
+        Output.write((isEditing ? "\r\u{1B}[J" : "") + line + "\n")
+        if isEditing { redraw() }
     }
 
     /// The library leaves its callback mode with each finished line; installing the handler brings it back.

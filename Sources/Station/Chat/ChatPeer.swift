@@ -30,6 +30,8 @@ public final class ChatPeer {
     private var geohash: String?
     private var bridgeIsOn: Bool
     private var cell: RendezvousCell?
+    /// Peers met, bounded by the mesh's registry: by what they call themselves, and as they were last shown.
+    private var nicknames: [PeerID: String] = [:]
     private var names: [PeerID: String] = [:]
     private var saidHowItWent: Set<String> = []
     private var isLeaving = false
@@ -127,6 +129,7 @@ public final class ChatPeer {
         case .noWayOut: sayOnce("no bridge is in reach: said on this mesh only")
         default: break
         }
+        if mesh.degree == 0 { show(.problem("nobody is in reach to hear that")) }
     }
 
     private func report(_ outcome: SpeechOutcome, in geohash: String) {
@@ -202,7 +205,15 @@ public final class ChatPeer {
         for person in across { show(.notice("  \(person.displayName)")) }
     }
 
-    private func name(of peer: PeerSnapshot) -> String { peer.nickname.isEmpty ? "anon" : peer.nickname }
+    private func name(of peer: PeerSnapshot) -> String { name(of: peer.id, calledBy: peer.nickname) }
+
+    /// Namesakes are told apart by the first digits of their peer IDs, and nobody passes for this person (chapter 03
+    /// B11).
+    private func name(of peer: PeerID, calledBy nickname: String) -> String {
+        let name = nickname.isEmpty ? "anon" : nickname
+        let isShared = name == self.nickname || nicknames.contains { $0.key != peer && $0.value == name }
+        return isShared || nickname.isEmpty ? "\(name)#\(peer.hex.prefix(4))" : name
+    }
 }
 
 extension ChatPeer: SwitchboardObserver {
@@ -212,12 +223,13 @@ extension ChatPeer: SwitchboardObserver {
         case .peerLeft(let peer): lost(peer, "left")
         case .peerRemoved(let peer): lost(peer, "is out of reach")
         case .publicMessage(let message):
-            show(.message(name: message.nickname.isEmpty ? "anon" : message.nickname, text: message.text))
+            show(.message(name: name(of: message.sender, calledBy: message.nickname), text: message.text))
         default: break
         }
     }
 
     private func met(_ peer: PeerSnapshot) {
+        nicknames[peer.id] = peer.nickname.isEmpty ? "anon" : peer.nickname
         let name = name(of: peer)
         let before = names.updateValue(name, forKey: peer.id)
         if before == nil {
@@ -234,6 +246,7 @@ extension ChatPeer: SwitchboardObserver {
     }
 
     private func lost(_ peer: PeerID, _ how: String) {
+        nicknames[peer] = nil
         if let name = names.removeValue(forKey: peer) { show(.notice("\(name) \(how)")) }
     }
 
@@ -245,6 +258,4 @@ extension ChatPeer: SwitchboardObserver {
         }
     }
 
-    /// Lines that were printed stay: the radio copy follows as a line of its own.
-    func retract(_ id: EventID) {}
 }

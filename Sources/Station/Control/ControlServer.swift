@@ -1,6 +1,5 @@
 import Basics
 import EventLoop
-import Glibc
 
 /// What the control socket counts.
 public enum ControlEvent: String, CaseIterable, Sendable {
@@ -30,7 +29,7 @@ public final class ControlServer {
     private let loop: any EventLoop
     private let commands: [ControlCommand]
     private let socketFile: SocketFile
-    private var watch: (any Cancellable)?
+    private var listener: SocketListener?
     private var clients: [ObjectIdentifier: ControlClientConnection] = [:]
     public private(set) var tally = Tally<ControlEvent>()
 
@@ -42,36 +41,33 @@ public final class ControlServer {
     }
 
     public func start() {
-        watch = loop.watch(socketFile.descriptor.raw, .read) { [weak self] _ in self?.accept() }
+        listener = SocketListener(loop: loop, socket: socketFile.descriptor) { [weak self] in self?.accepted($0) }
     }
 
     /// Drops every client and removes the socket file.
     public func stop() {
-        watch?.cancel()
-        watch = nil
+        listener?.close()
+        listener = nil
         for client in clients.values { client.close() }
         clients.removeAll()
         socketFile.remove()
     }
 
-    private func accept() {
-        while let connection = try? socketFile.descriptor.accept() {
-            guard clients.count < ControlLimits.clients else {
-                tally.count(.clientRefused)
-                let refusal = ControlError(code: "busy", message: "\(ControlLimits.clients) clients are connected")
-                _ = ControlAnswer.refused(refusal).line.withUnsafeBytes { connection.send($0) }
-                connection.close()
-                continue
-            }
-            let client = ControlClientConnection(connection, loop: loop)
-            clients[ObjectIdentifier(client)] = client
-            client.onLine = { [weak self] in self?.answer($0).line ?? [] }
-            client.onEnd = { [weak self, unowned client] reason in
-                if let reason { self?.tally.count(reason) }
-                self?.clients[ObjectIdentifier(client)] = nil
-            }
-            client.start()
+    private func accepted(_ connection: FileDescriptor) {
+        guard clients.count < ControlLimits.clients else {
+            tally.count(.clientRefused)
+            let refusal = ControlError(code: "busy", message: "\(ControlLimits.clients) clients are connected")
+            _ = ControlAnswer.refused(refusal).line.withUnsafeBytes { connection.send($0) }
+            return connection.close()
         }
+        let client = ControlClientConnection(connection, loop: loop)
+        clients[ObjectIdentifier(client)] = client
+        client.onLine = { [weak self] in self?.answer($0).line ?? [] }
+        client.onEnd = { [weak self, unowned client] reason in
+            if let reason { self?.tally.count(reason) }
+            self?.clients[ObjectIdentifier(client)] = nil
+        }
+        client.start()
     }
 
     private func answer(_ line: [UInt8]) -> ControlAnswer {

@@ -12,6 +12,15 @@ protocol SwitchboardObserver: AnyObject {
     /// Something for the operator's eyes. Untrusted.
     func show(_ message: GatewayMessage)
     func retract(_ id: EventID)
+    /// Whether any relay is connected has changed.
+    func relayConnectivityChanged(_ isConnected: Bool)
+}
+
+extension SwitchboardObserver {
+    func happened(_ event: MeshEvent) {}
+    func show(_ message: GatewayMessage) {}
+    func retract(_ id: EventID) {}
+    func relayConnectivityChanged(_ isConnected: Bool) {}
 }
 
 enum SwitchboardLimits {
@@ -135,7 +144,9 @@ final class Switchboard: LinkPortDelegate {
     private func carry(_ input: RelayInput) {
         switch input {
         case .event(let event, let subscription): gateway.relayEvent(event, subscription: subscription, at: loop.now)
-        case .connectivity(let isConnected): gateway.relayConnectivityChanged(isConnected, at: loop.now)
+        case .connectivity(let isConnected):
+            gateway.relayConnectivityChanged(isConnected, at: loop.now)
+            observer?.relayConnectivityChanged(isConnected)
         case .handled: break
         }
     }
