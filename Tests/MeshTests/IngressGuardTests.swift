@@ -65,39 +65,6 @@ final class IngressGuardTests: XCTestCase {
         XCTAssertEqual(try v.bool("isRSR") && isOpen, try v.bool("accepted"), v.name)
     }
 
-    private func timeliness(
-        skew: Int64, _ type: MessageType = .message, ttl: UInt8 = 7, flagged: Bool = false, asked: Bool = false
-    ) -> IngressGuard.Timeliness {
-        let now: Int64 = 1_700_000_000_000
-        return IngressGuard.timeliness(
-            timestamp: WallTime(milliseconds: UInt64(now + skew)), type: type, ttl: ttl, isSyncResponse: flagged,
-            hasOpenRequest: asked, now: WallTime(milliseconds: UInt64(now)))
-    }
-
-    func testClockSkewOfTwoMinutesEitherWayIsTheLimit() {
-        for sign: Int64 in [-1, 1] {
-            XCTAssertEqual(timeliness(skew: sign * 120_000), .live)
-            XCTAssertEqual(timeliness(skew: sign * 120_001), .refused)
-        }
-        XCTAssertEqual(
-            IngressGuard.timeliness(
-                timestamp: WallTime(milliseconds: .max), type: .message, ttl: 7, isSyncResponse: false,
-                hasOpenRequest: false, now: WallTime(milliseconds: 0)), .refused)
-    }
-
-    func testSyncAnswerNeedsAnOpenRequestAndNoClock() {
-        XCTAssertEqual(timeliness(skew: -20_000_000, ttl: 0, flagged: true, asked: true), .syncAnswer)
-        XCTAssertEqual(timeliness(skew: 0, ttl: 0, flagged: true, asked: false), .refused)
-    }
-
-    func testUnflaggedAnswerOfAndroidIsRecognisedByItsTTLAndAge() {
-        XCTAssertEqual(timeliness(skew: -20_000_000, ttl: 0, asked: true), .syncAnswer)
-        XCTAssertEqual(timeliness(skew: -20_000_000, ttl: 1, asked: true), .refused)
-        XCTAssertEqual(timeliness(skew: -20_000_000, ttl: 0, asked: false), .refused)
-        XCTAssertEqual(timeliness(skew: -1_000, ttl: 0, asked: true), .live, "Android relays down to TTL 0")
-        XCTAssertEqual(timeliness(skew: -20_000_000, .requestSync, ttl: 0, asked: true), .refused)
-    }
-
     func testSyncRequestLogIsBounded() {
         var log = SyncRequestLog()
         for value in 0..<5_000 { log.noteRequest(to: PeerID(value: UInt64(value)), at: .zero) }

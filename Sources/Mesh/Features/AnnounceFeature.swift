@@ -66,7 +66,7 @@ final class AnnounceFeature: MeshFeature {
                 Announcement(
                     peer: sender, link: arrival.link, looksDirect: arrival.looksDirect, isNew: former == nil,
                     becameConnected: becameConnected, frame: arrival.frame)))
-        mesh.tellFeatures(.publishable(arrival.frame))
+        mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
         return true
     }
 

@@ -99,6 +99,6 @@ final class Announcer: MeshFeature {
         let packet = Packet(type: .announce, timestamp: mesh.now.wall, senderID: mesh.me, payload: payload)
         guard let sent = mesh.originate(packet, signed: true) else { return }
         mesh.count(.announcesSent)
-        mesh.tellFeatures(.publishable(sent.frame))
+        mesh.tellFeatures(.publishable(sent.frame, heardFrom: nil))
     }
 }

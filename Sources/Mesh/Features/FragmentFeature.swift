@@ -11,7 +11,7 @@ final class FragmentFeature: MeshFeature {
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         // Our own, offered back by sync: gossip may keep it, there is nothing to learn from it.
         if arrival.sender == mesh.me {
-            if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame)) }
+            if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer)) }
             return .accepted(relay: false)
         }
         let isForUs = arrival.isBroadcast || arrival.recipient == mesh.me
@@ -28,7 +28,7 @@ final class FragmentFeature: MeshFeature {
             mesh.drops.count(.malformedPayload)
             return .accepted(relay: false)
         }
-        if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame)) }
+        if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer)) }
         switch outcome {
         case .stored: break
         case .complete(let joined): mesh.receiveReassembled(joined, of: arrival)
@@ -45,6 +45,10 @@ final class FragmentFeature: MeshFeature {
 
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {
         guard case .tick = occurrence, mesh.maintenance.isCleanup else { return }
+        let stalled = assembler.takeStalled(
+            idle: MeshLimits.fragmentResyncIdle, retry: MeshLimits.fragmentResyncRetry,
+            most: MeshLimits.fragmentResyncStreams, at: mesh.now.monotonic)
+        if !stalled.isEmpty { mesh.tellFeatures(.stalled(stalled)) }
         mesh.drops.count(.assemblyExpired, UInt64(assembler.expire(at: mesh.now.monotonic)))
     }
 }

@@ -103,7 +103,10 @@ enum MeshOccurrence {
     /// The registry forgot the peer: silence, leave, rotation or eviction.
     case removed(PeerID)
     /// A packet that gossip may carry on: verified where its type is signed, and broadcast.
-    case publishable(Frame)
+    /// `heardFrom` is the neighbour it came from, nil for a packet of ours.
+    case publishable(Frame, heardFrom: PeerID?)
+    /// Broadcast trains of fragments that make no progress (chapter 04 §6.5).
+    case stalled([FragmentStreamID])
     /// The 5 s tick; the count runs 1 … 6 (chapter 03 B17).
     case tick(cycle: Int)
 }

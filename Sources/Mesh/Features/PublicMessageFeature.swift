@@ -53,7 +53,9 @@ final class PublicMessageFeature: MeshFeature {
 
     private func deliver(_ packet: Packet, _ arrival: Arrival, in mesh: MeshNode) {
         guard let nickname = mesh.nickname(of: packet.senderID) else { return mesh.drops.count(.unknownAuthor) }
-        mesh.tellFeatures(.publishable(arrival.frame))
+        mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
+        // Our own, offered back by sync: kept for others, no news here (chapter 04 §8.2).
+        guard packet.senderID != mesh.me else { return }
         guard let text = String(validating: packet.payload, as: UTF8.self) else {
             return mesh.drops.count(.malformedPayload)
         }
@@ -81,7 +83,7 @@ extension MeshNode {
         else { return nil }
         let packet = Packet(type: .message, timestamp: now.wall, senderID: me, payload: payload)
         guard let sent = originate(packet, signed: true) else { return nil }
-        tellFeatures(.publishable(sent.frame))
+        tellFeatures(.publishable(sent.frame, heardFrom: nil))
         return PublicMessage(
             sender: me, nickname: announcer.name, text: text, timestamp: now.wall,
             stableID: StableMessageID.make(sender: me, timestamp: now.wall, content: text), isReplay: false)

@@ -24,7 +24,7 @@ final class SignedBroadcastFeature: MeshFeature {
             return .forged
         case .verified:
             if arrival.type == .fileTransfer, arrival.isBroadcast {
-                mesh.tellFeatures(.publishable(arrival.frame))
+                mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
             }
             return .accepted(relay: true)
         }

@@ -79,39 +79,50 @@ public struct PacketGate {
         case .selfLoopback: return .rejected(.selfLoopback)
         case .senderMismatch: return .rejected(.senderMismatch)
         case .accepted(let ingressPeer):
-            return examine(view, sender: sender, type: type, ttl: ttl, ingressPeer: ingressPeer, isInner: false, now)
+            let claim = SyncAcceptance.Claim(
+                type: type, ttl: ttl, isFlagged: view.isSyncResponse, timestamp: view.timestamp,
+                isDirected: view.recipientID != nil)
+            return examine(view, claim, ingressPeer: ingressPeer, answersOf: boundPeer, isInner: false, now)
         }
     }
 
     /// Judges a packet put together from fragments: it has no ingress record of its own and is never relayed (chapter
-    /// 03 B2). Sync answers are measured by the neighbour the fragments came from.
-    public mutating func examineReassembled(_ view: FrameView, ingressPeer: PeerID, at now: Now) -> Outcome {
-        let sender = view.senderID
-        if sender == me, !view.isSyncResponse { return .rejected(.selfLoopback) }
-        return examine(view, sender: sender, type: view.type, ttl: 0, ingressPeer: ingressPeer, isInner: true, now)
-    }
-
-    private mutating func examine(
-        _ view: FrameView, sender: PeerID, type: MessageType, ttl: UInt8, ingressPeer: PeerID, isInner: Bool,
-        _ now: Now
+    /// 03 B2). Whether it is a sync answer is measured by the neighbour the fragments came from (chapter 04 T5).
+    /// - Parameter ofAnswer: the last fragment was an answer; only then may the packet be one.
+    public mutating func examineReassembled(
+        _ view: FrameView, ingressPeer: PeerID, ofAnswer: Bool, at now: Now
     ) -> Outcome {
         let isFlagged = view.isSyncResponse
-        let hasOpenRequest =
-            (isFlagged || ttl == 0) && syncRequests.isOpen(for: ingressPeer, at: now.monotonic)
-        let timeliness = IngressGuard.timeliness(
-            timestamp: view.timestamp, type: type, ttl: ttl, isSyncResponse: isFlagged,
-            hasOpenRequest: hasOpenRequest, now: now.wall)
-        if timeliness == .refused { return .rejected(isFlagged ? .unaskedSyncAnswer : .clockSkew) }
+        if view.senderID == me, !isFlagged { return .rejected(.selfLoopback) }
+        let claim = SyncAcceptance.Claim(
+            type: view.type, ttl: isFlagged ? view.ttl : 0, isFlagged: isFlagged, timestamp: view.timestamp,
+            isDirected: view.recipientID != nil)
+        return examine(
+            view, claim, ingressPeer: ingressPeer, answersOf: ofAnswer ? ingressPeer : nil, isInner: true, now)
+    }
+
+    /// - Parameter peer: the neighbour whose answers would come this way; nil when nobody is known to be there.
+    private mutating func examine(
+        _ view: FrameView, _ claim: SyncAcceptance.Claim, ingressPeer: PeerID, answersOf peer: PeerID?, isInner: Bool,
+        _ now: Now
+    ) -> Outcome {
+        let isSyncAnswer: Bool
+        switch SyncAcceptance.judge(
+            claim, asked: peer.map { syncRequests.open(for: $0, at: now.monotonic) } ?? [], now: now.wall)
+        {
+        case .live: isSyncAnswer = false
+        case .answer: isSyncAnswer = true
+        case .refused(let reason): return .rejected(reason)
+        }
         guard let packetKey = DuplicateKey(view, under: key) else { return .rejected(.undecodablePayload) }
 
         let admit = { (isRepeat: Bool) in
-            Admission(
-                key: packetKey, ingressPeer: ingressPeer, isSyncAnswer: timeliness == .syncAnswer, isRepeat: isRepeat)
+            Admission(key: packetKey, ingressPeer: ingressPeer, isSyncAnswer: isSyncAnswer, isRepeat: isRepeat)
         }
         if !isInner, ingress.contains(packetKey, at: now.monotonic) { return .copy(admit(true), drop: .repeated) }
-        if type == .fragment { return .fresh(admit(fragments.contains(packetKey, at: now.monotonic))) }
+        if claim.type == .fragment { return .fresh(admit(fragments.contains(packetKey, at: now.monotonic))) }
         // Our own packet, offered back by sync, is welcome however often.
-        if ttl == 0, sender == me { return .fresh(admit(false)) }
+        if claim.ttl == 0, view.senderID == me { return .fresh(admit(false)) }
         if seen.contains(packetKey, at: now.monotonic) { return .copy(admit(true), drop: .duplicate) }
         switch suspects.count == 0 ? nil : suspects.value(of: wholeFrameKey(of: view), at: now.monotonic) {
         case .forged: return .rejected(.knownForgery)

@@ -13,15 +13,21 @@ public struct MeshConfiguration: Sendable {
     public var duplicateCapacity: Int
     /// Attach source routes to own directed packets (chapter 03 B9.2). Forwarding is not optional.
     public var originatesRoutes: Bool
+    /// Whether wall time is known to be right at the start; see `MeshNode.setClockTrusted`.
+    public var isClockTrusted: Bool
+    /// What gossip keeps.
+    var gossip = GossipPolicy.gateway
 
     public init(
         nickname: String, capabilities: Capabilities = [], bridgeCell: String? = nil,
-        duplicateCapacity: Int = MeshLimits.duplicateCapacity, originatesRoutes: Bool = true
+        duplicateCapacity: Int = MeshLimits.duplicateCapacity, originatesRoutes: Bool = true,
+        isClockTrusted: Bool = true
     ) {
         self.nickname = nickname
         self.capabilities = capabilities
         self.bridgeCell = bridgeCell
         self.duplicateCapacity = max(2, duplicateCapacity)
         self.originatesRoutes = originatesRoutes
+        self.isClockTrusted = isClockTrusted
     }
 }

@@ -6,6 +6,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case selfLoopback = "self-loopback"
     case senderMismatch = "sender-mismatch"
     case unaskedSyncAnswer = "unasked-sync-answer"
+    case syncAnswerRefused = "sync-answer-refused"
     case clockSkew = "clock-skew"
     case repeated = "repeated"
     case duplicate = "duplicate"
@@ -27,6 +28,8 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case assemblyExpired = "assembly-expired"
     case registryFull = "registry-full"
     case rebindRefused = "rebind-refused"
+    case syncRequestRefused = "sync-request-refused"
+    case syncRequestLimit = "sync-request-limit"
     // Not sent
     case unverifiedRelayBudget = "unverified-relay-budget"
     case relayScheduleFull = "relay-schedule-full"
@@ -37,6 +40,10 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case trainLimit = "train-limit"
     case noLink = "no-link"
     case announceThrottled = "announce-throttled"
+    case syncBacklog = "sync-backlog"
+    case syncRequestBudget = "sync-request-budget"
+    // Refused from the archive
+    case historyRefused = "history-refused"
 }
 
 /// What the node did, for `status` and metrics.
@@ -53,6 +60,14 @@ public enum MeshCount: String, CaseIterable, Sendable {
     case announcesVerified = "announces-verified"
     case messagesDelivered = "messages-delivered"
     case pingsAnswered = "pings-answered"
+    case syncRequestsSent = "sync-requests-sent"
+    case syncRequestsAnswered = "sync-requests-answered"
+    /// Frames sent as sync answers, fragments included.
+    case syncFramesServed = "sync-frames-served"
+    /// Packets accepted as sync answers.
+    case syncAnswersAccepted = "sync-answers-accepted"
     /// Duplicates forgotten for want of room before their time: the table is too small for the traffic.
     case duplicatesForgottenEarly = "duplicates-forgotten-early"
+    /// The same for packets gossip remembers.
+    case historyForgottenEarly = "history-forgotten-early"
 }

@@ -10,6 +10,8 @@ public enum MeshEffect: Sendable {
     case disconnect(LinkID)
     /// Something happened that others may care about.
     case event(MeshEvent)
+    /// Keep this for `MeshNode.restoreHistory` after a restart.
+    case archive(HistoryBatch)
 }
 
 public enum MeshEvent: Sendable {

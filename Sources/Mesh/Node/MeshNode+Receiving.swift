@@ -29,7 +29,9 @@ extension MeshNode {
         guard let inner = try? Frame(reassembled: bytes) else { return drops.count(.malformedFrame) }
         inner.withView { view in
             guard view.type != .fragment else { return drops.count(.malformedPayload) }
-            switch gate.examineReassembled(view, ingressPeer: fragment.ingressPeer, at: now) {
+            switch gate.examineReassembled(
+                view, ingressPeer: fragment.ingressPeer, ofAnswer: fragment.isSyncAnswer, at: now)
+            {
             case .rejected(let reason), .copy(_, let reason): drops.count(reason)
             case .fresh(let admission):
                 count(.packetsReassembled)
@@ -46,8 +48,16 @@ extension MeshNode {
         let arrival = Arrival(view, link: link, admission: admission, isReassembled: isReassembled)
         registry.touch(arrival.ingressPeer, at: now.monotonic)
         traffic.note(at: now.monotonic)
-        routes.noteHeard(
-            author: arrival.sender, ingressPeer: arrival.ingressPeer, version: view.version, at: now.monotonic)
+        if arrival.isSyncAnswer {
+            count(.syncAnswersAccepted)
+        } else {
+            routes.noteHeard(
+                author: arrival.sender, ingressPeer: arrival.ingressPeer, version: view.version, at: now.monotonic)
+        }
+        if arrival.type == .message, gossip.hasSeen(message: view) {
+            drops.count(.duplicate)
+            return gate.record(admission, view, .accepted, isReassembled: isReassembled, at: now.monotonic)
+        }
 
         let verdict = handler(of: arrival.type).handle(arrival, in: self)
         gate.record(admission, view, verdict.judgement, isReassembled: isReassembled, at: now.monotonic)

@@ -76,7 +76,7 @@ extension MeshNode {
         return wentOut
     }
 
-    private func write(_ bytes: [UInt8], to link: LinkID, priority: WritePriority) {
+    func write(_ bytes: [UInt8], to link: LinkID, priority: WritePriority) {
         linkTable.noteFrameOut(link, at: now.monotonic)
         count(.framesSent)
         emit(.transmit(frame: bytes, link: link, priority: priority))
@@ -146,7 +146,9 @@ extension MeshNode {
     func runDueTrains() {
         while let fragment = trains.takeDue(at: now.monotonic) {
             if transmit(fragment) { count(.fragmentsSent) }
-            if fragment.frame.isBroadcast { tellFeatures(.publishable(fragment.frame)) }
+            if fragment.frame.isBroadcast {
+                tellFeatures(.publishable(fragment.frame, heardFrom: fragment.ingressPeer))
+            }
         }
     }
 

@@ -20,7 +20,8 @@ extension MeshNode {
         return .verified(verified)
     }
 
-    private func signingKey(of peer: PeerID, liveOnly: Bool) -> SigningPublicKey? {
+    /// The key bound to a peer, ours included.
+    func signingKey(of peer: PeerID, liveOnly: Bool = false) -> SigningPublicKey? {
         if peer == me { return identity.signing.publicKey }
         if let live = registry[peer] { return live.signingKey }
         return liveOnly ? nil : identities[peer]?.signingKey

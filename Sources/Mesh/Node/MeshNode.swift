@@ -19,6 +19,7 @@ public final class MeshNode {
     var random: any RandomNumberGenerator
     var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 0))
     private(set) var isRunning = false
+    var isClockTrusted: Bool
     var gate: PacketGate
     var linkTable = LinkTable()
     var registry = PeerRegistry()
@@ -32,6 +33,7 @@ public final class MeshNode {
 
     let announcer: Announcer
     let diagnostics = PingFeature()
+    let gossip: GossipFeature
     let features: [any MeshFeature]
     private let handlers: [MessageType: any MeshFeature]
     private let opaque = OpaqueFeature()
@@ -52,10 +54,14 @@ public final class MeshNode {
         gate = PacketGate(
             me: identity.peerID, duplicateCapacity: configuration.duplicateCapacity, random: &random)
         self.random = random
+        isClockTrusted = configuration.isClockTrusted
         announcer = Announcer(configuration)
+        gossip = GossipFeature(configuration.gossip, me: identity.peerID)
+        let requester = SyncRequesterFeature(gossip)
         features = [
             announcer, AnnounceFeature(), LeaveFeature(), PublicMessageFeature(), FragmentFeature(),
-            SignedBroadcastFeature(), CarrierFeature(), diagnostics,
+            SignedBroadcastFeature(), CarrierFeature(), diagnostics, GroupMessageFeature(), PrekeyBundleFeature(),
+            gossip, SyncResponderFeature(gossip, requester), requester,
         ]
         var handlers: [MessageType: any MeshFeature] = [:]
         for feature in features {
@@ -155,6 +161,7 @@ public final class MeshNode {
     public var counts: Tally<MeshCount> {
         var counts = tally
         counts.count(.duplicatesForgottenEarly, gate.earlyEvictions)
+        counts.count(.historyForgottenEarly, gossip.store.earlyEvictions)
         return counts
     }
 

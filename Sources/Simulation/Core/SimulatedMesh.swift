@@ -95,14 +95,18 @@ public final class SimulatedMesh {
         settle(nodes[index])
     }
 
-    /// The node restarts: same identity and pinned identities, nothing else. Its links must be gone.
+    /// The node restarts with its identity, its pinned identities and its archive, and nothing else. Its links must be
+    /// gone.
     public func restart(_ index: Int, _ configuration: MeshConfiguration) {
         let node = nodes[index]
         replaceEngine(of: node, configuration)
         node.isRetired = false
         for observer in observers { observer.added(node: index, to: self) }
         node.mesh.restore(node.pinned.values.sorted { $0.peerID < $1.peerID })
-        call(index) { $0.start(at: $1) }
+        call(index) { mesh, now in
+            mesh.restoreHistory(node.archive.records, at: now)
+            mesh.start(at: now)
+        }
     }
 
     /// The node is out of the mesh, for good or until `restart`: its links end and it costs nothing any more.
@@ -215,6 +219,7 @@ public final class SimulatedMesh {
             if case .identityLearned(let record) = event { node.pinned[record.peerID] = record }
             for observer in observers { observer.happened(event, at: node.index, in: self) }
             node.attachment?.happened(event, at: node.clock(now), in: self)
+        case .archive(let batch): node.archive.apply(batch, at: now.monotonic)
         }
     }
 

@@ -18,6 +18,8 @@ public final class SimulatedNode {
     public internal(set) var isRetired = false
     /// Identities that the node's storage would hold across a restart.
     var pinned: [PeerID: IdentityRecord] = [:]
+    /// Public history that the node's storage would hold across a restart.
+    public var archive = SimulatedArchive()
     /// What earlier runs of the node counted.
     var pastDrops = Tally<MeshDrop>()
     var pastCounts = Tally<MeshCount>()

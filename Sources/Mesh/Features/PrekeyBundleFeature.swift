@@ -1,0 +1,76 @@
+import Basics
+import Crypto
+import Wire
+
+/// Prekey bundles of others, carried so that owners who are away can still be written to (chapter 04 §12.2). A bundle
+/// is kept once its own and its packet's signature verify under the owner's bound key; until the owner announces
+/// itself, it waits.
+final class PrekeyBundleFeature: MeshFeature {
+    let types: [MessageType] = [.prekeyBundle]
+
+    private struct Parked {
+        let frame: Frame
+        let heardFrom: PeerID
+    }
+
+    /// The latest an owner.
+    private var parked: [PeerID: Parked] = [:]
+
+    func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
+        guard arrival.isBroadcast, arrival.sender != mesh.me else { return .accepted(relay: arrival.sender != mesh.me) }
+        guard let owner = owner(of: arrival.frame), owner.peerID == arrival.sender else {
+            mesh.drops.count(.malformedPayload)
+            return .accepted(relay: false)
+        }
+        guard let key = mesh.boundSigningKey(of: owner) else {
+            park(arrival)
+            mesh.drops.count(.unknownAuthor)
+            return .unknownAuthor(relay: true)
+        }
+        guard verifies(arrival.frame, under: key, in: mesh) else {
+            mesh.drops.count(.badSignature)
+            return .forged
+        }
+        mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
+        return .accepted(relay: true)
+    }
+
+    func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {
+        switch occurrence {
+        case .announced(let announcement):
+            guard let waiting = parked.removeValue(forKey: announcement.peer) else { return }
+            guard let key = owner(of: waiting.frame).flatMap({ mesh.boundSigningKey(of: $0) }),
+                verifies(waiting.frame, under: key, in: mesh)
+            else { return mesh.drops.count(.badSignature) }
+            mesh.tellFeatures(.publishable(waiting.frame, heardFrom: waiting.heardFrom))
+        case .stopping: parked.removeAll()
+        default: break
+        }
+    }
+
+    private func owner(of frame: Frame) -> NoisePublicKey? {
+        frame.payload().flatMap { PrekeyBundle(payload: $0) }.flatMap { NoisePublicKey($0.noisePublicKey) }
+    }
+
+    private func park(_ arrival: Arrival) {
+        guard parked[arrival.sender] != nil || parked.count < SyncLimits.parkedPrekeyOwners else { return }
+        parked[arrival.sender] = Parked(frame: arrival.frame, heardFrom: arrival.ingressPeer)
+    }
+
+    private func verifies(_ frame: Frame, under key: SigningPublicKey, in mesh: MeshNode) -> Bool {
+        guard let verified = VerifiedFrame(verifying: frame, under: key, memory: mesh.signatures),
+            let bundle = PrekeyBundle(payload: verified.packet.payload)
+        else { return false }
+        return Verified(bundle, under: key) != nil
+    }
+}
+
+extension MeshNode {
+    /// The signing key that a verified announce bound to exactly this Noise key.
+    func boundSigningKey(of noiseKey: NoisePublicKey) -> SigningPublicKey? {
+        let peer = noiseKey.peerID
+        if let live = registry[peer] { return live.noiseKey == noiseKey ? live.signingKey : nil }
+        guard let pinned = identities[peer], pinned.noiseKey == noiseKey else { return nil }
+        return pinned.authenticatedSigningKey ?? pinned.signingKey
+    }
+}

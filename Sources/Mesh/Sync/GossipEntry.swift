@@ -1,0 +1,52 @@
+import Basics
+import Wire
+
+/// One packet that gossip carries on: the frame byte for byte as it was received, and what lookups need of it.
+struct GossipEntry {
+    let id: PacketID
+    /// What the ID contributes to filters.
+    let hash: GCSHash
+    let type: MessageType
+    let sender: PeerID
+    let timestamp: WallTime
+    /// Relayed frames are patched on a copy; signatures cover the compressed body, so nothing is ever re-encoded (T1).
+    var frame: Frame
+    /// The neighbour it was last heard from, and when: it is not echoed back at once.
+    var heardFrom: PeerID?
+    var heardAt: Instant
+
+    /// `nil` when the body does not inflate.
+    init?(_ frame: Frame, heardFrom: PeerID? = nil, at now: Instant) {
+        guard let id = frame.withView({ PacketID($0) }) else { return nil }
+        self.id = id
+        hash = GCSHash(id)
+        type = frame.type
+        sender = frame.senderID
+        timestamp = frame.timestamp
+        self.frame = frame
+        self.heardFrom = heardFrom
+        heardAt = now
+    }
+
+    /// The stream a fragment belongs to; `nil` for anything else.
+    var fragmentStream: FragmentStreamID? {
+        guard type == .fragment else { return nil }
+        return frame.withView { $0.withPayload { FragmentHeader(payload: $0)?.streamID } } ?? nil
+    }
+
+    /// What goes out as an answer: the received bytes with TTL 0 and the RSR flag (§7.2).
+    func answer(flagged: Bool = true) -> Frame {
+        var frame = frame
+        frame.setTTL(0)
+        frame.setSyncResponse(flagged)
+        return frame
+    }
+}
+
+/// What a filter says about one packet.
+struct SyncCandidate: Comparable {
+    let timestamp: WallTime
+    let id: PacketID
+
+    static func < (a: SyncCandidate, b: SyncCandidate) -> Bool { (a.timestamp, a.id) < (b.timestamp, b.id) }
+}

@@ -1,0 +1,78 @@
+import Basics
+
+/// What gossip keeps, and for how long (chapter 04 §2, §9).
+struct GossipPolicy {
+    /// Bounds of a family that is kept in order of arrival.
+    struct Family {
+        /// Frames held; 0 for a family that is not carried.
+        var capacity: Int
+        var bytes: Int
+        /// Milliseconds by the packet's own timestamp.
+        var maxAge: UInt64
+        /// Frames one sender ID may hold, where the sender is not authenticated.
+        var senderShare: Int?
+        /// IDs remembered after their frames are gone, and for how many milliseconds from their timestamp.
+        var remembered: Int
+        var rememberedFor: UInt64
+    }
+
+    var announces: Int?
+    var messages: Family
+    var fragments: Family
+    var files: Family
+    var groupMessages: Family
+    var prekeyOwners = SyncLimits.prekeyOwners
+    /// T11: refuse packets dated ahead of our clock, where the reference keeps them for ever.
+    var refusesFuture: Bool
+
+    /// What the box does: the carrier policies of chapter 04 §2 and §9.
+    static let gateway = GossipPolicy(
+        announces: SyncLimits.announces,
+        messages: Family(
+            capacity: SyncLimits.messages, bytes: SyncLimits.messageBytes,
+            maxAge: SyncLimits.messageMaxAgeMilliseconds, senderShare: nil,
+            remembered: SyncLimits.rememberedMessages,
+            rememberedFor: SyncLimits.messageMaxAgeMilliseconds + SyncLimits.rememberedSlackMilliseconds),
+        fragments: Family(
+            capacity: SyncLimits.fragments, bytes: SyncLimits.fragmentBytes,
+            maxAge: SyncLimits.fragmentMaxAgeMilliseconds,
+            senderShare: SyncLimits.fragments / SyncLimits.unsignedShare,
+            remembered: SyncLimits.rememberedFragments, rememberedFor: SyncLimits.fragmentMaxAgeMilliseconds),
+        files: Family(
+            capacity: 0, bytes: 0, maxAge: SyncLimits.fileMaxAgeMilliseconds, senderShare: nil, remembered: 0,
+            rememberedFor: 0),
+        groupMessages: Family(
+            capacity: SyncLimits.groupMessages, bytes: SyncLimits.groupMessageBytes,
+            maxAge: SyncLimits.groupMessageMaxAgeMilliseconds,
+            senderShare: SyncLimits.groupMessages / SyncLimits.unsignedShare,
+            remembered: SyncLimits.rememberedGroupMessages,
+            rememberedFor: SyncLimits.groupMessageMaxAgeMilliseconds),
+        refusesFuture: true)
+
+    /// What phones do: counts and ages only.
+    static let reference = GossipPolicy(
+        announces: nil,
+        messages: .reference(SyncLimits.messages, maxAge: SyncLimits.messageMaxAgeMilliseconds),
+        fragments: .reference(SyncLimits.fragments, maxAge: SyncLimits.fragmentMaxAgeMilliseconds),
+        files: .reference(SyncLimits.referenceFiles, maxAge: SyncLimits.fileMaxAgeMilliseconds),
+        groupMessages: .reference(SyncLimits.groupMessages, maxAge: SyncLimits.groupMessageMaxAgeMilliseconds),
+        refusesFuture: false)
+}
+
+extension GossipPolicy.Family {
+    fileprivate static func reference(_ capacity: Int, maxAge: UInt64) -> GossipPolicy.Family {
+        GossipPolicy.Family(
+            capacity: capacity, bytes: .max, maxAge: maxAge, senderShare: nil, remembered: 0, rememberedFor: maxAge)
+    }
+}
+
+extension WallTime {
+    /// The oldest timestamp that is at most `age` milliseconds old; the epoch when that lies before it.
+    func cutoff(age: UInt64) -> WallTime {
+        WallTime(milliseconds: milliseconds > age ? milliseconds - age : 0)
+    }
+
+    func isBeyond(_ now: WallTime, byMilliseconds limit: UInt64) -> Bool {
+        self > now && milliseconds - now.milliseconds > limit
+    }
+}

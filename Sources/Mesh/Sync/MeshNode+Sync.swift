@@ -1,0 +1,42 @@
+import Basics
+import Wire
+
+extension MeshNode {
+    /// Whether wall time is good enough to judge ages by. Until it is, nothing is asked for, answered, kept or let go
+    /// of, and an archive handed over waits (chapter 04 T14).
+    public func setClockTrusted(_ isTrusted: Bool, at now: Now) {
+        self.now = now
+        guard isTrusted != isClockTrusted else { return }
+        isClockTrusted = isTrusted
+        gate.syncRequests.removeAll()
+        gossip.restoreWhenClockIsTrusted(in: self)
+    }
+
+    /// What `MeshEffect.archive` had written before the restart, in any order. Call it once, after `restore(_:)` of
+    /// identities, so that signatures can be checked again, and before `start`.
+    public func restoreHistory(_ records: [HistoryRecord], at now: Now) {
+        self.now = now
+        gossip.restore(records, in: self)
+    }
+
+    /// Public messages held for neighbours that missed them.
+    public var historyCount: Int { gossip.store.messages.count }
+
+    /// The operator cleared the timeline: nothing said so far is served or archived any more, nor taken in again.
+    public func clearHistory(at now: Now) {
+        self.now = now
+        gossip.clearMessages(in: self)
+    }
+
+    /// The operator blocked a sender: its messages are served no more (chapter 04 §9.5).
+    public func dropHistory(of sender: PeerID, at now: Now) {
+        self.now = now
+        gossip.removeMessages(of: sender, in: self)
+    }
+
+    /// One frame of a sync answer. It waits behind everything live in the link's queue.
+    func write(answer frame: Frame, to link: LinkID) {
+        count(.syncFramesServed)
+        write(frame.bytes, to: link, priority: .low)
+    }
+}

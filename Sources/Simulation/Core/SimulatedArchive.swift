@@ -1,0 +1,24 @@
+import Basics
+import Mesh
+import Wire
+
+/// Where a node's archive effects are carried out: what its storage would hold across a restart.
+public struct SimulatedArchive {
+    private var history: [PacketID: HistoryRecord] = [:]
+    public private(set) var writes = 0
+    public private(set) var lastWrite: Instant?
+
+    public init() {}
+
+    public var records: [HistoryRecord] { history.values.sorted { $0.id < $1.id } }
+    /// Records that still have their frame.
+    public var frames: Int { history.values.filter { $0.frame != nil }.count }
+
+    mutating func apply(_ batch: HistoryBatch, at now: Instant) {
+        writes += 1
+        lastWrite = now
+        if batch.replacesEverything { history.removeAll() }
+        for id in batch.deletes { history[id] = nil }
+        for record in batch.puts { history[record.id] = record }
+    }
+}
