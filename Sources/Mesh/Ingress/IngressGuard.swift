@@ -1,8 +1,8 @@
 import Basics
 import Wire
 
-/// Who a packet is attributed to (chapter 03 B3 rules 1 to 3). Looks at header fields only. Rules 4 and 5, the clock and
-/// its one exception, are `SyncAcceptance`.
+/// Who a packet is attributed to (chapter 03 B3 rules 1 to 3). Looks at header fields only. Rules 4 and 5, the clock
+/// and its one exception, are `SyncAcceptance`.
 public enum IngressGuard {
     public enum Attribution: Equatable, Sendable {
         case accepted(ingressPeer: PeerID)

@@ -2,8 +2,8 @@ import Basics
 import Crypto
 import Wire
 
-/// Keeps what was broadcast, in memory and over a restart (chapter 04 §2, §9, §10). Every 30 s it lets go of what is too
-/// old and hands changes to the archive.
+/// Keeps what was broadcast, in memory and over a restart (chapter 04 §2, §9, §10). Every 30 s it lets go of what is
+/// too old and hands changes to the archive.
 final class GossipFeature: MeshFeature {
     let types: [MessageType] = []
 

@@ -82,7 +82,7 @@ struct GossipStore {
         switch frame.type {
         case .announce: return put(announce: entry)
         case .message: return Outcome(messages.insert(entry))
-        case .fragment: return entry.fragmentStream == nil ? .refused(.notCarried) : Outcome(fragments.insert(entry))
+        case .fragment: return Outcome(fragments.insert(entry))
         case .fileTransfer: return Outcome(files.insert(entry))
         case .groupMessage: return Outcome(groupMessages.insert(entry))
         case .prekeyBundle: return put(prekeys: entry)
