@@ -73,7 +73,8 @@ final class SyncAnswerTests: XCTestCase {
         var store = GossipStore()
         for stream: UInt64 in 1...3 {
             _ = store.insert(
-                try GossipSamples.frame(.fragment, age: 5_000, payload: GossipSamples.fragment(stream: stream)), at: now)
+                try GossipSamples.frame(.fragment, age: 5_000, payload: GossipSamples.fragment(stream: stream)), at: now
+            )
         }
         let text = FragmentFilter.text([FragmentStreamID(value: 2)])
         let request = RequestSync(filter: nothing, types: .fragment, since: now.wall, fragmentFilterText: text)

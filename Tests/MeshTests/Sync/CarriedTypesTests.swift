@@ -1,0 +1,148 @@
+import Basics
+import Crypto
+import Wire
+import XCTest
+
+@testable import Mesh
+
+/// Group messages and prekey bundles of others, carried though the box is no member (chapter 04 §12.2, §13.1).
+final class CarriedTypesTests: XCTestCase {
+    private let owner = ScriptedPeer(seed: 7, capabilities: ScriptedPeer.iPhone)
+    private let neighbour = ScriptedPeer(seed: 8, capabilities: ScriptedPeer.iPhone)
+
+    private func bundle(_ peer: ScriptedPeer, isSigned: Bool = true, noiseKey: [UInt8]? = nil) throws -> [UInt8] {
+        let key = noiseKey ?? peer.identity.noise.publicKey.bytes
+        var bundle = PrekeyBundle(
+            noisePublicKey: key, prekeys: [.init(id: 4, publicKey: [UInt8](repeating: 9, count: 32))],
+            generatedAt: GossipSamples.now.wall, signature: [UInt8](repeating: 0, count: 64))
+        if isSigned { bundle.signature = peer.identity.signing.sign(try XCTUnwrap(bundle.signedBytes)) }
+        return try XCTUnwrap(bundle.encoded())
+    }
+
+    private func relayed(_ node: NodeHarness, _ type: MessageType) -> Int {
+        node.advance(by: .seconds(1))
+        return node.frames(type).count
+    }
+
+    func testBundleOfAKnownOwnerIsKeptAndRelayed() throws {
+        let node = NodeHarness()
+        let link = try node.meet(owner)
+        _ = try node.meet(neighbour)
+        node.receive(try owner.frame(.prekeyBundle, bundle(owner), at: node.now), on: link)
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 1)
+        XCTAssertEqual(relayed(node, .prekeyBundle), 1)
+    }
+
+    func testBundleWaitsForTheAnnounceOfItsOwner() throws {
+        let node = NodeHarness()
+        let link = try node.meet(neighbour)
+        _ = try node.meet(ScriptedPeer(seed: 9))
+        node.receive(try owner.frame(.prekeyBundle, bundle(owner), at: node.now, ttl: 5), on: link)
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 0)
+        XCTAssertEqual(relayed(node, .prekeyBundle), 1, "relaying does not wait")
+        node.receive(try owner.announce(at: node.now, ttl: 5), on: link)
+        XCTAssertEqual(node.node.gossip.store.prekeys[owner.id]?.heardFrom, neighbour.id)
+    }
+
+    func testWaitingBundlesAreBound() throws {
+        let node = NodeHarness()
+        let link = try node.meet(neighbour)
+        let owners = (0..<66).map { ScriptedPeer(seed: 100 + UInt64($0)) }
+        for peer in owners {
+            node.receive(try peer.frame(.prekeyBundle, bundle(peer), at: node.now, ttl: 5), on: link)
+        }
+        for peer in owners { node.receive(try peer.announce(at: node.now, ttl: 5), on: link) }
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 64)
+    }
+
+    func testBundleThatProvesNothingIsNeitherKeptNorRelayed() throws {
+        let node = NodeHarness()
+        let link = try node.meet(owner)
+        _ = try node.meet(neighbour)
+        let stranger = ScriptedPeer(seed: 9)
+        let bad = [
+            try owner.frame(.prekeyBundle, bundle(owner, isSigned: false), at: node.now),
+            try owner.frame(.prekeyBundle, bundle(owner), at: node.now, isSigned: false),
+            try owner.frame(.prekeyBundle, bundle(stranger), at: node.now),
+            try owner.frame(
+                .prekeyBundle, bundle(owner, noiseKey: stranger.identity.noise.publicKey.bytes), at: node.now),
+            try owner.frame(.prekeyBundle, [1, 2, 3], at: node.now),
+        ]
+        for frame in bad { node.receive(frame, on: link) }
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 0)
+        XCTAssertEqual(relayed(node, .prekeyBundle), 0)
+    }
+
+    func testWaitingBundleIsCheckedWhenItsOwnerAppears() throws {
+        let node = NodeHarness()
+        let link = try node.meet(neighbour)
+        node.receive(try owner.frame(.prekeyBundle, bundle(owner, isSigned: false), at: node.now, ttl: 5), on: link)
+        node.receive(try owner.announce(at: node.now, ttl: 5), on: link)
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 0)
+    }
+
+    func testBundleStaysWhenItsOwnerLeaves() throws {
+        let node = NodeHarness()
+        let link = try node.meet(owner)
+        node.receive(try owner.frame(.prekeyBundle, bundle(owner), at: node.now), on: link)
+        node.receive(try owner.frame(.leave, [], at: node.now), on: link)
+        XCTAssertNil(node.node.peer(owner.id, at: node.now))
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 1)
+    }
+
+    // MARK: Groups
+
+    private func envelope() throws -> [UInt8] {
+        try XCTUnwrap(
+            GroupEnvelope(
+                groupID: [UInt8](repeating: 1, count: 16), epoch: 1, nonce: [UInt8](repeating: 2, count: 12),
+                ciphertext: [UInt8](repeating: 3, count: 40)
+            ).encoded())
+    }
+
+    func testGroupMessageIsKeptUnopenedAndOneWithoutFormOnlyRelayed() throws {
+        let node = NodeHarness()
+        let link = try node.meet(owner)
+        _ = try node.meet(neighbour)
+        node.receive(try owner.frame(.groupMessage, envelope(), at: node.now, isSigned: false), on: link)
+        node.receive(try owner.frame(.groupMessage, [1, 2, 3], at: node.now, isSigned: false), on: link)
+        node.receive(
+            try owner.frame(
+                .groupMessage, envelope(), at: node.now, age: 5, recipient: PeerID(value: 5), isSigned: false),
+            on: link)
+        XCTAssertEqual(node.node.gossip.store.groupMessages.count, 1)
+        XCTAssertEqual(relayed(node, .groupMessage), 3)
+    }
+
+    func testGroupMessageIsServedAsItWas() throws {
+        let node = NodeHarness()
+        let link = try node.meet(owner)
+        let frame = try owner.frame(.groupMessage, envelope(), at: node.now, isSigned: false)
+        node.receive(frame, on: link)
+        let asking = try node.meet(neighbour)
+        node.advance(by: .seconds(4))
+        node.receive(try neighbour.request(.groupMessage, to: node.me, at: node.now), on: asking)
+        node.advance(by: .seconds(1))
+        XCTAssertEqual(node.answers.map(\.frame.id), [frame.id])
+    }
+
+    // MARK: Presence (§9.4)
+
+    func testMessagesOutliveTheirAuthorsPresenceForSixHours() throws {
+        let node = NodeHarness()
+        let link = try node.meet(owner)
+        node.receive(try owner.message("I was here", at: node.now), on: link)
+        node.receive(try owner.frame(.leave, [], at: node.now), on: link)
+        XCTAssertNil(node.node.gossip.store.announces[owner.id])
+        node.call { $0.linkDown(link, at: $1) }
+        node.advance(by: .hours(5))
+        let asking = try node.meet(neighbour)
+        node.advance(by: .seconds(2))
+        node.receive(try neighbour.request(to: node.me, at: node.now), on: asking)
+        node.advance(by: .seconds(1))
+        XCTAssertEqual(node.answers.filter { $0.frame.type == .message }.count, 1)
+        XCTAssertFalse(node.answers.contains { $0.frame.type == .announce && $0.frame.senderID == owner.id })
+        node.advance(by: .hours(1))
+        XCTAssertEqual(node.node.historyCount, 0)
+    }
+}
