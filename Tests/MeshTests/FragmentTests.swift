@@ -206,6 +206,7 @@ final class FragmentTests: XCTestCase {
         packet.ttl = 0
         packet.isSyncResponse = true
         let frames = try fragments(of: packet, chunk: 128)
+        mesh.nodes[1].mesh.gate.syncRequests.removeAll()
         for frame in frames { mesh.inject(frame.bytes, into: 1, on: link) }
         XCTAssertEqual(mesh.nodes[1].texts, [])
         mesh.nodes[1].mesh.gate.syncRequests.noteRequest(to: mesh.peer(0), at: mesh.now.monotonic)

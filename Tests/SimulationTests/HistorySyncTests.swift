@@ -1,6 +1,7 @@
 import Basics
 import Crypto
-import SimulatedMesh
+import Mesh
+import Simulation
 import Wire
 import XCTest
 
@@ -35,6 +36,13 @@ final class HistorySyncTests: XCTestCase {
             mesh.run(for: .minutes(60) - .seconds(15))
         }
         return said
+    }
+
+    /// The node dies without a goodbye and comes back without links.
+    private func restart(_ mesh: SimulatedMesh, _ index: Int, keepingArchive: Bool = true) {
+        mesh.retire(index)
+        if !keepingArchive { mesh.nodes[index].archive = SimulatedArchive() }
+        mesh.restart(index, MeshConfiguration(nickname: "node-\(index)"))
     }
 
     func testLateArrivalHearsSixHoursOfHistory() {
@@ -122,7 +130,7 @@ final class HistorySyncTests: XCTestCase {
         let said = talk(mesh, 0, every: .seconds(20), for: .minutes(20))
         mesh.run(for: .seconds(31))
         mesh.disconnect(link.a)
-        mesh.restart(1)
+        restart(mesh, 1)
         mesh.run(for: .seconds(5))
         XCTAssertEqual(mesh.nodes[1].mesh.historyCount, said.count)
         // The author is back, with everything it said in its own store.
@@ -142,7 +150,7 @@ final class HistorySyncTests: XCTestCase {
         mesh.connect(1, 2)
         mesh.run(for: .seconds(10))
         let said = talk(mesh, 0, every: .minutes(1), for: .minutes(30))
-        mesh.restart(0, keepingArchive: false)
+        restart(mesh, 0, keepingArchive: false)
         mesh.connect(0, 1)
         mesh.run(for: .seconds(60))
         XCTAssertEqual(mesh.nodes[0].mesh.historyCount, said.count, "own messages come back")
@@ -175,7 +183,7 @@ final class HistorySyncTests: XCTestCase {
         for (a, b) in [(0, 1), (1, 2), (2, 0)] { mesh.connect(a, b) }
         mesh.run(for: .seconds(10))
         let said = talk(mesh, 0, every: .seconds(20), for: .minutes(20))
-        mesh.restart(1)
+        restart(mesh, 1)
         mesh.connect(0, 1)
         mesh.connect(1, 2)
         mesh.run(for: .minutes(40))

@@ -15,6 +15,8 @@ public struct MeshConfiguration: Sendable {
     public var originatesRoutes: Bool
     /// Whether wall time is known to be right at the start; see `MeshNode.setClockTrusted`.
     public var isClockTrusted: Bool
+    /// Take part in gossip sync. Off only in simulations that look at something else.
+    public var synchronises = true
     /// What gossip keeps.
     var gossip = GossipPolicy.gateway
 

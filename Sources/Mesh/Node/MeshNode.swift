@@ -58,11 +58,12 @@ public final class MeshNode {
         announcer = Announcer(configuration)
         gossip = GossipFeature(configuration.gossip, me: identity.peerID)
         let requester = SyncRequesterFeature(gossip)
-        features = [
-            announcer, AnnounceFeature(), LeaveFeature(), PublicMessageFeature(), FragmentFeature(),
-            SignedBroadcastFeature(), CarrierFeature(), diagnostics, GroupMessageFeature(), PrekeyBundleFeature(),
-            gossip, SyncResponderFeature(gossip, requester), requester,
-        ]
+        let sync: [any MeshFeature] = [gossip, SyncResponderFeature(gossip, requester), requester]
+        features =
+            [
+                announcer, AnnounceFeature(), LeaveFeature(), PublicMessageFeature(), FragmentFeature(),
+                SignedBroadcastFeature(), CarrierFeature(), diagnostics, GroupMessageFeature(), PrekeyBundleFeature(),
+            ] + (configuration.synchronises ? sync : [])
         var handlers: [MessageType: any MeshFeature] = [:]
         for feature in features {
             for type in feature.types where handlers[type] == nil { handlers[type] = feature }

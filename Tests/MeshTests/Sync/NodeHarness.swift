@@ -1,6 +1,6 @@
 import Basics
 import Crypto
-import SimulatedMesh
+import Simulation
 import Wire
 import XCTest
 
