@@ -86,7 +86,6 @@ final class SyncAbuseTests: XCTestCase {
 
     func testRequestOfAPeerNobodyAnnouncedDrawsNothing() throws {
         let (node, _, _) = try storied()
-        // The raw binding of an unverifiable announce is all a stranger gets.
         let stranger = ScriptedPeer(seed: 99)
         let link = node.addLink()
         var announce = try stranger.announce(at: node.now).bytes
@@ -94,7 +93,7 @@ final class SyncAbuseTests: XCTestCase {
         node.receive(announce, on: link)
         node.receive(try stranger.request(to: node.me, at: node.now), on: link)
         XCTAssertEqual(settle(node), 0)
-        XCTAssertEqual(node.drops(.unknownAuthor), 1)
+        XCTAssertEqual(node.drops(.syncRequestRefused), 1, "an announce that does not verify binds no link")
     }
 
     func testReplayedRequestDrawsNothing() throws {
