@@ -210,4 +210,25 @@ final class TallyTests: XCTestCase {
         XCTAssertEqual(tally.all.map(\.count), [0, 3])
         XCTAssertEqual(tally.total, 3)
     }
+
+    /// Counters are found by a case's ordinal, so every case must be stored as its place in the declaration.
+    func testEveryReasonHasACounterOfItsOwn() {
+        for (index, reason) in ManyDrops.allCases.enumerated() {
+            var tally = Tally<ManyDrops>()
+            XCTAssertEqual(tally[reason], 0)
+            tally.count(reason, UInt64(index) + 1)
+            XCTAssertEqual(tally[reason], UInt64(index) + 1)
+            XCTAssertEqual(tally.all.map(\.count).enumerated().filter { $0.element > 0 }.map(\.offset), [index])
+            XCTAssertEqual(tally.adding(tally)[reason], 2 * UInt64(index) + 2)
+        }
+        XCTAssertEqual(Tally<OneDrop>().total, 0)
+        var single = Tally<OneDrop>()
+        single.count(.only)
+        XCTAssertEqual(single[.only], 1)
+    }
+
+    private enum OneDrop: String, CaseIterable, Sendable { case only }
+    private enum ManyDrops: String, CaseIterable, Sendable {
+        case a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z
+    }
 }

@@ -49,7 +49,7 @@ final class LinkSelectionTests: XCTestCase {
             let chosen = selection.select(
                 Recorded.Request(
                     type: MessageType(rawValue: UInt8(try v.int("packetType"))),
-                    hint: try v.optionalString("directedPeerHint").flatMap { PeerID(hex: $0) }, blocked: Set(blocked),
+                    hint: try v.optionalString("directedPeerHint").flatMap { PeerID(hex: $0) }, blocked: blocked,
                     isStrict: try v.bool("requireDirectPeerLink"), collapses: try v.bool("collapseDuplicatePeerLinks"),
                     seed: { (try? v.string("messageID")) ?? "" }))
             XCTAssertEqual(

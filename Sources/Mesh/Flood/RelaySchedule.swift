@@ -39,15 +39,19 @@ struct RelaySchedule<Key: Hashable, Load> {
     }
 
     /// Notes that a copy came in on `link`.
-    /// - Returns: the relay with every link its packet was heard on, or nil when none is waiting.
-    mutating func noteCopy(of key: Key, on link: LinkID) -> Pending? {
-        guard var entry = waiting[key] else { return nil }
-        if !entry.pending.heardOn.contains(link), entry.pending.heardOn.count < MeshLimits.linkCapacity {
-            entry.pending.heardOn.append(link)
-            waiting[key] = entry
+    /// - Returns: on how many links the packet was heard now, or nil when no relay of it is waiting.
+    mutating func noteCopy(of key: Key, on link: LinkID) -> Int? {
+        guard let position = waiting.index(forKey: key) else { return nil }
+        let heard = waiting.values[position].pending.heardOn.count
+        if heard < MeshLimits.linkCapacity, !waiting.values[position].pending.heardOn.contains(link) {
+            waiting.values[position].pending.heardOn.append(link)
+            return heard + 1
         }
-        return entry.pending
+        return heard
     }
+
+    /// The waiting relay of a packet.
+    subscript(key: Key) -> Pending? { waiting[key]?.pending }
 
     mutating func cancel(_ key: Key) { waiting[key] = nil }
 

@@ -8,8 +8,6 @@ struct Link {
     /// Largest frame the link carries.
     var frameLimit: Int
     let upSince: Instant
-    /// Position in the order links came up: the subscription order of chapter 03 B7.
-    let order: UInt64
 
     /// Who is believed to be at the far end. Rests on an announce whose directness is forgeable.
     var peer: PeerID?
@@ -28,12 +26,11 @@ struct Link {
     var lastIn: Instant?
     var lastOut: Instant?
 
-    init(id: LinkID, role: LinkRole, frameLimit: Int, upSince: Instant, order: UInt64) {
+    init(id: LinkID, role: LinkRole, frameLimit: Int, upSince: Instant) {
         self.id = id
         self.role = role
         self.frameLimit = Link.usable(frameLimit)
         self.upSince = upSince
-        self.order = order
     }
 
     static func usable(_ frameLimit: Int) -> Int {

@@ -4,28 +4,50 @@ import Wire
 /// Which links one transmission is written to (chapter 03 B7). A pure function of the link table; the link type is
 /// generic so that the rule can be checked against recorded cases.
 public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertible> {
-    /// Usable outgoing links, in order.
-    public var outgoing: [Link]
-    /// Usable incoming links, in subscription order.
-    public var incoming: [Link]
-    public var peers: [Link: PeerID]
-    public var preferredOutgoing: [PeerID: Link]
+    /// Preferred outgoing link of each peer that has one.
+    public let preferredOutgoing: [PeerID: Link]
+    /// Usable links: outgoing ones in order, then incoming ones in subscription order.
+    private let links: [Link]
+    private let outgoingCount: Int
+    /// The far end of each link: one number for all links of a bound peer, one of its own for every unbound link.
+    private let ends: [Int]
+    /// Position of each far end's preferred link, or −1.
+    private let preferred: [Int]
+    private let endOfPeer: [PeerID: Int]
 
     public init(
         outgoing: [Link], incoming: [Link], peers: [Link: PeerID] = [:], preferredOutgoing: [PeerID: Link] = [:]
     ) {
-        self.outgoing = outgoing
-        self.incoming = incoming
-        self.peers = peers
+        var ends: [Int] = []
+        var preferred: [Int] = []
+        var endOfPeer: [PeerID: Int] = [:]
+        for link in outgoing + incoming {
+            let peer = peers[link]
+            if let peer, let known = endOfPeer[peer] {
+                ends.append(known)
+                continue
+            }
+            if let peer { endOfPeer[peer] = preferred.count }
+            ends.append(preferred.count)
+            preferred.append(peer.flatMap { preferredOutgoing[$0] }.flatMap(outgoing.firstIndex) ?? -1)
+        }
+        links = outgoing + incoming
+        outgoingCount = outgoing.count
+        self.ends = ends
+        self.preferred = preferred
+        self.endOfPeer = endOfPeer
         self.preferredOutgoing = preferredOutgoing
     }
+
+    /// Distinct far ends: bound peers, and unbound links.
+    public var endCount: Int { preferred.count }
 
     public struct Request {
         public var type: MessageType
         /// The explicit target, else the recipient field (an all-`ff` one included: it matches no peer).
         public var hint: PeerID?
         /// The ingress link and every link of the ingress peer.
-        public var blocked: Set<Link>
+        public var blocked: [Link]
         /// Only a direct link of `hint` will do.
         public var isStrict: Bool
         /// False for an announce with TTL 7, which goes to every allowed link so that each can be bound.
@@ -36,7 +58,7 @@ public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertibl
         public var seed: () -> String
 
         public init(
-            type: MessageType, hint: PeerID? = nil, blocked: Set<Link> = [], isStrict: Bool = false,
+            type: MessageType, hint: PeerID? = nil, blocked: [Link] = [], isStrict: Bool = false,
             collapses: Bool = true, isThinned: Bool = true, seed: @escaping () -> String
         ) {
             self.type = type
@@ -51,38 +73,50 @@ public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertibl
 
     /// The chosen links: outgoing ones first.
     public func select(_ request: Request) -> [Link] {
-        var outgoing = outgoing.filter { !request.blocked.contains($0) }
-        var incoming = incoming.filter { !request.blocked.contains($0) }
-        if let hint = request.hint, let direct = directLink(to: hint, outgoing: outgoing, incoming: incoming) {
-            return [direct]
+        withUnsafeTemporaryAllocation(of: Bool.self, capacity: links.count) { allowed in
+            allowed.initialize(repeating: true)
+            for link in request.blocked {
+                // A link may be listed in both roles.
+                for position in links.indices where links[position] == link { allowed[position] = false }
+            }
+            return select(request, allowed)
         }
-        if request.isStrict { return [] }
-        if let hint = request.hint, request.blocked.contains(where: { peers[$0] == hint }) { return [] }
-        if request.collapses { (outgoing, incoming) = collapsed(outgoing: outgoing, incoming: incoming) }
+    }
+
+    private func select(_ request: Request, _ allowed: UnsafeMutableBufferPointer<Bool>) -> [Link] {
+        let target = request.hint.flatMap { endOfPeer[$0] }
+        if let target, let direct = directLink(to: target, allowed) { return [links[direct]] }
+        // A target whose every link is blocked can be reached over where the packet came from only.
+        if request.isStrict || target != nil { return [] }
+        if request.collapses { collapse(allowed) }
+        var outgoing: [Link] = []
+        var incoming: [Link] = []
+        for position in links.indices where allowed[position] {
+            if position < outgoingCount { outgoing.append(links[position]) } else { incoming.append(links[position]) }
+        }
         if request.isThinned, request.hint == nil, ![.announce, .fragment, .requestSync].contains(request.type) {
             outgoing = Self.subset(of: outgoing, seed: request.seed)
             incoming = Self.subset(of: incoming, seed: request.seed)
         }
-        return outgoing + incoming
+        outgoing += incoming
+        return outgoing
     }
 
     /// Step 4: the preferred outgoing link, else another outgoing, else the first incoming.
-    private func directLink(to peer: PeerID, outgoing: [Link], incoming: [Link]) -> Link? {
-        if let preferred = preferredOutgoing[peer], outgoing.contains(preferred) { return preferred }
-        return outgoing.first { peers[$0] == peer } ?? incoming.first { peers[$0] == peer }
+    private func directLink(to end: Int, _ allowed: UnsafeMutableBufferPointer<Bool>) -> Int? {
+        if preferred[end] >= 0, allowed[preferred[end]] { return preferred[end] }
+        return links.indices.first { allowed[$0] && ends[$0] == end }
     }
 
     /// Step 7: one link a bound peer; unbound links all stay.
-    private func collapsed(outgoing: [Link], incoming: [Link]) -> ([Link], [Link]) {
-        var chosen: [PeerID: Link] = [:]
-        for link in outgoing {
-            if let peer = peers[link], preferredOutgoing[peer] == link { chosen[peer] = link }
+    private func collapse(_ allowed: UnsafeMutableBufferPointer<Bool>) {
+        withUnsafeTemporaryAllocation(of: Bool.self, capacity: preferred.count) { served in
+            served.initialize(repeating: false)
+            for end in preferred.indices where preferred[end] >= 0 && allowed[preferred[end]] { served[end] = true }
+            for position in links.indices where allowed[position] && preferred[ends[position]] != position {
+                if served[ends[position]] { allowed[position] = false } else { served[ends[position]] = true }
+            }
         }
-        for link in outgoing + incoming {
-            if let peer = peers[link], chosen[peer] == nil { chosen[peer] = link }
-        }
-        let stays = { (link: Link) in peers[link].map { chosen[$0] == link } ?? true }
-        return (outgoing.filter(stays), incoming.filter(stays))
     }
 
     /// k(n) of chapter 03 B7: n up to 2, else about log2 n + 1.

@@ -3,12 +3,14 @@ import Wire
 
 /// All live links with their bindings: the spoof containment of chapter 03 A11.
 struct LinkTable {
-    private var links: [LinkID: Link] = [:]
+    /// In the order they came up.
+    private var links: [Link] = []
+    /// Names of `links`: a radio has few, so they are found by looking.
+    private var ids: [LinkID] = []
     private var preferred: [PeerID: LinkID] = [:]
     /// When a retirement round for a peer last closed links; a peer is not asked to shed links again within the
     /// cool-down.
     private var retirements: ExpiringTable<PeerID, Void>
-    private var nextOrder: UInt64 = 0
     /// What links are chosen from; made anew whenever links or bindings change, which is rare beside sending.
     private(set) var selection = LinkSelection<LinkID>(outgoing: [], incoming: [])
 
@@ -17,25 +19,28 @@ struct LinkTable {
             capacity: MeshLimits.retirementRecordCapacity, lifetime: MeshLimits.retirementCooldown)
     }
 
-    subscript(id: LinkID) -> Link? { links[id] }
+    subscript(id: LinkID) -> Link? { ids.firstIndex(of: id).map { links[$0] } }
     var count: Int { links.count }
-    var all: [Link] { links.values.sorted { $0.order < $1.order } }
+    /// In the order they came up.
+    var all: [Link] { links }
+
+    func frameLimit(of id: LinkID) -> Int? { ids.firstIndex(of: id).map { links[$0].frameLimit } }
 
     /// - Returns: false when the table is full or the ID is already in use.
     mutating func add(_ id: LinkID, role: LinkRole, frameLimit: Int, at now: Instant) -> Bool {
-        guard links.count < MeshLimits.linkCapacity, links[id] == nil else { return false }
-        links[id] = Link(id: id, role: role, frameLimit: frameLimit, upSince: now, order: nextOrder)
-        nextOrder &+= 1
+        guard links.count < MeshLimits.linkCapacity, !ids.contains(id) else { return false }
+        links.append(Link(id: id, role: role, frameLimit: frameLimit, upSince: now))
+        ids.append(id)
         refreshSelection()
         return true
     }
 
-    mutating func setFrameLimit(_ limit: Int, of id: LinkID) { links[id]?.frameLimit = Link.usable(limit) }
+    mutating func setFrameLimit(_ limit: Int, of id: LinkID) { update(id) { $0.frameLimit = Link.usable(limit) } }
 
     /// Ends a link, and points the peer's preference to a surviving outgoing link (A11.6).
     @discardableResult
     mutating func remove(_ id: LinkID) -> Link? {
-        guard let link = links.removeValue(forKey: id) else { return nil }
+        guard let link = takeOut(id) else { return nil }
         if let peer = link.peer { repairPreference(of: peer) }
         refreshSelection()
         return link
@@ -43,37 +48,47 @@ struct LinkTable {
 
     mutating func removeAll() {
         links.removeAll()
+        ids.removeAll()
         preferred.removeAll()
         refreshSelection()
+    }
+
+    private mutating func takeOut(_ id: LinkID) -> Link? {
+        guard let position = ids.firstIndex(of: id) else { return nil }
+        ids.remove(at: position)
+        return links.remove(at: position)
     }
 
     // MARK: Who is where
 
     func links(of peer: PeerID) -> [LinkID] {
-        links.values.filter { $0.peer == peer }.sorted { $0.order < $1.order }.map(\.id)
+        links.filter { $0.peer == peer }.map(\.id)
     }
 
-    func hasDirectLink(to peer: PeerID) -> Bool { links.values.contains { $0.peer == peer } }
+    func hasDirectLink(to peer: PeerID) -> Bool { links.contains { $0.peer == peer } }
 
     /// Every link a packet must not go back on: where it was heard, and all links of the neighbours it was heard from
     /// (split horizon, chapter 03 B7 step 2).
-    func blocked(heardOn heard: [LinkID], from ingressPeer: PeerID?) -> Set<LinkID> {
-        var blocked = Set(heard)
-        var peers = Set(heard.compactMap { links[$0]?.peer })
-        if let ingressPeer { peers.insert(ingressPeer) }
-        for link in links.values {
-            if let peer = link.peer, peers.contains(peer) { blocked.insert(link.id) }
+    func blocked(heardOn heard: [LinkID], from ingressPeer: PeerID?) -> [LinkID] {
+        var blocked = heard
+        for link in links {
+            guard let peer = link.peer, !blocked.contains(link.id) else { continue }
+            if peer == ingressPeer || links.contains(where: { $0.peer == peer && heard.contains($0.id) }) {
+                blocked.append(link.id)
+            }
         }
         return blocked
     }
 
+    /// Whether a broadcast heard on so many links surely has somewhere else to go.
+    func hasMoreEnds(thanHeardOn heard: Int) -> Bool { selection.endCount > heard + 1 }
+
     private mutating func refreshSelection() {
-        let ordered = all
         var peers: [LinkID: PeerID] = [:]
-        for link in ordered { peers[link.id] = link.peer }
+        for link in links { peers[link.id] = link.peer }
         selection = LinkSelection(
-            outgoing: ordered.filter { $0.role == .outgoing }.map(\.id),
-            incoming: ordered.filter { $0.role == .incoming }.map(\.id),
+            outgoing: links.filter { $0.role == .outgoing }.map(\.id),
+            incoming: links.filter { $0.role == .incoming }.map(\.id),
             peers: peers, preferredOutgoing: preferred)
     }
 
@@ -83,8 +98,10 @@ struct LinkTable {
     /// - Returns: true when the link is newly bound.
     @discardableResult
     mutating func bind(_ id: LinkID, to sender: PeerID) -> Bool {
-        guard let link = links[id], link.peer == nil || link.peer == sender else { return false }
-        links[id]?.peer = sender
+        guard let link = self[id], link.peer == nil || link.peer == sender else { return false }
+        let isPreferred = link.role == .incoming || preferred[sender] == id
+        if link.peer == sender, isPreferred { return false }
+        update(id) { $0.peer = sender }
         if link.role == .outgoing { preferred[sender] = id }
         refreshSelection()
         return link.peer == nil
@@ -99,20 +116,24 @@ struct LinkTable {
     /// A11.2: a verified direct announce on a link bound to somebody else. Refused when the announcer already has a
     /// link (somebody may be replaying its announce), or the link was rebound within the cool-down.
     mutating func rebind(_ id: LinkID, to peer: PeerID, at now: Instant) -> Rebind? {
-        guard let link = links[id], let former = link.peer, former != peer, !hasDirectLink(to: peer) else { return nil }
+        guard let link = self[id], let former = link.peer, former != peer, !hasDirectLink(to: peer) else { return nil }
         if let last = link.reboundAt, now - last < MeshLimits.rebindCooldown { return nil }
-        links[id]?.provenPeer = nil
-        links[id]?.peer = peer
-        links[id]?.reboundAt = now
+        update(id) {
+            $0.provenPeer = nil
+            $0.peer = peer
+            $0.reboundAt = now
+        }
         if link.role == .outgoing { preferred[peer] = id }
         var closed: [LinkID] = []
         for other in links(of: former) {
-            if links[other]?.role == .outgoing {
-                links[other] = nil
+            if self[other]?.role == .outgoing {
+                _ = takeOut(other)
                 closed.append(other)
             } else {
-                links[other]?.peer = nil
-                links[other]?.provenPeer = nil
+                update(other) {
+                    $0.peer = nil
+                    $0.provenPeer = nil
+                }
             }
         }
         preferred[former] = nil
@@ -123,7 +144,7 @@ struct LinkTable {
     /// A11.5: our surplus outgoing links to one peer, taken out of the table; the caller closes them. The newest
     /// survives; ties go to the link the announce came in on, then to the preferred one, then to the smallest ID.
     mutating func retireRedundant(of peer: PeerID, ingress: LinkID, at now: Instant) -> [LinkID] {
-        let outgoing = links.values.filter { $0.role == .outgoing && $0.peer == peer }
+        let outgoing = links.filter { $0.role == .outgoing && $0.peer == peer }
         guard outgoing.count > 1, !retirements.contains(peer, at: now) else { return [] }
         let former = preferred[peer]
         let rank = { (link: Link) -> (Int64, Int, Int, UInt64) in
@@ -135,28 +156,26 @@ struct LinkTable {
         retirements.insert(peer, (), at: now)
         preferred[peer] = kept.id
         let surplus = outgoing.map(\.id).filter { $0 != kept.id }.sorted()
-        for id in surplus { links[id] = nil }
+        for id in surplus { _ = takeOut(id) }
         refreshSelection()
         return surplus
     }
 
     /// A11.4: the handshake message that completed a session came in on this link, and the link is bound to that peer.
     mutating func prove(_ id: LinkID, as peer: PeerID) -> Bool {
-        guard links[id]?.peer == peer else { return false }
-        links[id]?.provenPeer = peer
+        guard self[id]?.peer == peer else { return false }
+        update(id) { $0.provenPeer = peer }
         return true
     }
 
     /// A leave takes the proofs, not the bindings (B11.2).
     mutating func retireProofs(of peer: PeerID) {
-        for id in links(of: peer) { links[id]?.provenPeer = nil }
+        for id in links(of: peer) { update(id) { $0.provenPeer = nil } }
     }
 
     private mutating func repairPreference(of peer: PeerID) {
-        if let current = preferred[peer], links[current]?.peer == peer { return }
-        preferred[peer] =
-            links.values.filter { $0.role == .outgoing && $0.peer == peer }
-            .min { $0.order < $1.order }?.id
+        if let current = preferred[peer], self[current]?.peer == peer { return }
+        preferred[peer] = links.first { $0.role == .outgoing && $0.peer == peer }?.id
     }
 
     // MARK: Budgets and counters
@@ -184,9 +203,8 @@ struct LinkTable {
         }
     }
 
-    /// By position: changing a value through its key allocates, and this runs for every frame in and out.
     @discardableResult
     private mutating func update<R>(_ id: LinkID, _ change: (inout Link) -> R) -> R? {
-        links.index(forKey: id).map { change(&links.values[$0]) }
+        ids.firstIndex(of: id).map { change(&links[$0]) }
     }
 }

@@ -49,8 +49,8 @@ extension MeshNode {
     /// A copy of a packet whose relay still waits: its neighbour needs none, and when nobody else is left the relay is
     /// cancelled.
     func noteCopy(_ admission: PacketGate.Admission, on link: LinkID) {
-        guard let pending = relays.noteCopy(of: admission.key, on: link),
-            links(for: transmission(of: pending)).isEmpty
+        guard let heard = relays.noteCopy(of: admission.key, on: link), !linkTable.hasMoreEnds(thanHeardOn: heard),
+            let pending = relays[admission.key], links(for: transmission(of: pending)).isEmpty
         else { return }
         relays.cancel(admission.key)
         drops.count(.relayCancelled)

@@ -59,14 +59,14 @@ extension MeshNode {
         }
         let frame = transmission.frame
         let padded = transmission.isPadded ? frame.transmitted() : frame.bytes
-        let limits = chosen.compactMap { linkTable[$0]?.frameLimit }
+        let limits = chosen.compactMap(linkTable.frameLimit)
         if frame.type != .fragment, limits.contains(where: { frame.bytes.count > $0 }) {
             return sendInFragments(transmission, limits: limits)
         }
         let priority = frame.withView(Transmission.priority)
         var wentOut = false
         for link in chosen {
-            guard let limit = linkTable[link]?.frameLimit, frame.bytes.count <= limit else {
+            guard let limit = linkTable.frameLimit(of: link), frame.bytes.count <= limit else {
                 drops.count(.frameTooLong)
                 continue
             }

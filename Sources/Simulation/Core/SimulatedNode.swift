@@ -96,11 +96,3 @@ public protocol NodeAttachment: AnyObject {
     func timeout(at now: Now)
     var nextDeadline: Instant? { get }
 }
-
-extension Tally {
-    func adding(_ other: Tally) -> Tally {
-        var sum = self
-        for reason in Reason.allCases where other[reason] > 0 { sum.count(reason, other[reason]) }
-        return sum
-    }
-}
