@@ -17,6 +17,10 @@ public enum MeshLimits {
     /// C8: packets admitted per link, sustained and burst.
     public static let linkPacketsPerSecond = 60.0
     public static let linkPacketBurst = 240.0
+    /// Bytes inflated per link, sustained and burst; the burst is one payload of the largest size. Recognising a copy
+    /// takes the inflated payload, before anything is authenticated, and half a kilobyte may claim half a megabyte.
+    public static let linkInflationPerSecond = 131_072.0
+    public static let linkInflationBurst = 1_179_760.0
 
     // MARK: Duplicates (B4)
 
@@ -115,6 +119,9 @@ public enum MeshLimits {
     /// At most one announce-back a peer in this span (the reference keeps the mark in its duplicate store).
     public static let announceBackLifetime = Interval.seconds(300)
     public static let announceBackCapacity = 1_024
+    /// C7: answers over all peers together, as for subscriptions (A9).
+    public static let announceBacksPerSecond = 1.0
+    public static let announceBackBurst = 16.0
     /// B10.1: neighbours listed in an announce.
     public static let announcedNeighbours = 10
     public static let peerCapacity = 1_024
@@ -135,7 +142,7 @@ public enum MeshLimits {
     public static let voiceFrameMaxAgeMilliseconds: UInt64 = 30_000
     public static let pingAnswers = 5
     public static let pingWindow = Interval.seconds(10)
-    /// C7: ingress peers with a ping budget.
+    /// C7: ingress peers, and links without one, that have a ping budget.
     public static let pingPeers = 1_024
     public static let pingTimeout = Interval.seconds(10)
     public static let pingProbes = 64

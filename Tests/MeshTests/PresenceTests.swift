@@ -318,7 +318,7 @@ final class PresenceTests: XCTestCase {
             Peer(
                 id: PeerID(value: UInt64(value)), nickname: "", noiseKey: identity.noise.publicKey,
                 signingKey: identity.signing.publicKey, isConnected: connected,
-                lastSeen: .zero + .seconds(value))
+                lastSeen: .zero + .seconds(value), announcedAt: WallTime(milliseconds: 0))
         }
         for value in 0..<MeshLimits.peerCapacity { _ = registry.upsert(peer(value, connected: value < 4)) }
         XCTAssertEqual(registry.degree, 4)

@@ -9,7 +9,7 @@ final class DuplicateKeyTests: XCTestCase {
     private let packet = Packet(
         type: .message, timestamp: Example.time, senderID: Example.A.peerID, payload: Array("hello mesh".utf8))
 
-    func testTTLFlagsRecipientRouteAndSignatureDoNotEnter() {
+    func testTTLFlagsRouteSignatureAndTheFormOfABroadcastDoNotEnter() {
         var copy = packet
         copy.version = 2
         copy.ttl = 3
@@ -21,14 +21,15 @@ final class DuplicateKeyTests: XCTestCase {
     }
 
     func testEveryOtherFieldEnters() {
-        var others = [packet, packet, packet, packet, packet]
+        var others = [packet, packet, packet, packet, packet, packet]
         others[0].type = .leave
         others[1].timestamp = WallTime(milliseconds: packet.timestamp.milliseconds + 1)
         others[2].senderID = Example.B.peerID
         others[3].payload[0] ^= 1
         others[4].payload.append(0)
+        others[5].recipientID = Example.B.peerID
         let keys = Set((others + [packet]).map { DuplicateKey($0, under: key) })
-        XCTAssertEqual(keys.count, 6)
+        XCTAssertEqual(keys.count, 7)
     }
 
     func testAnotherSecretGivesOtherKeys() {

@@ -12,6 +12,11 @@ final class AnnounceFeature: MeshFeature {
         do {
             let verified = try check(arrival, in: mesh)
             mesh.count(.announcesVerified)
+            // Replayed, or overtaken on the way: what the peer said since counts (Android's rule, chapter 03 B9.1).
+            if let known = mesh.registry[arrival.sender], arrival.timestamp < known.announcedAt {
+                mesh.drops.count(.announceOutdated)
+                return .accepted(relay: true)
+            }
             if !accept(verified, arrival, in: mesh) { mesh.drops.count(.registryFull) }
             return .accepted(relay: true)
         } catch {
@@ -44,7 +49,7 @@ final class AnnounceFeature: MeshFeature {
         let peer = Peer(
             id: sender, nickname: announce.nickname, noiseKey: verified.noiseKey, signingKey: verified.signingKey,
             isConnected: isConnected, lastSeen: mesh.now.monotonic, capabilities: announce.capabilities,
-            bridgeCell: announce.bridgeGeohash)
+            bridgeCell: announce.bridgeGeohash, announcedAt: arrival.timestamp)
         let (accepted, evicted) = mesh.registry.upsert(peer)
         if let evicted { mesh.forgetPresence(of: evicted) }
         guard accepted else { return false }

@@ -14,6 +14,9 @@ final class Announcer: MeshFeature {
     /// Peers already answered with an announce of ours.
     private var answered = ExpiringTable<PeerID, Void>(
         capacity: MeshLimits.announceBackCapacity, lifetime: MeshLimits.announceBackLifetime)
+    /// Identities cost nothing, so a crowd of new ones is answered together.
+    private var answers = TokenBucket(
+        capacity: MeshLimits.announceBackBurst, perSecond: MeshLimits.announceBacksPerSecond)
 
     init(_ configuration: MeshConfiguration) {
         nickname = configuration.nickname
@@ -76,7 +79,10 @@ final class Announcer: MeshFeature {
     /// Announce-back, at most once a peer in five minutes, and the afterglow for a new one (chapter 03 B10.5).
     private func answer(_ announcement: Announcement, in mesh: MeshNode) {
         let now = mesh.now.monotonic
-        if answered.insert(announcement.peer, (), at: now) { announce(forced: true, in: mesh) }
+        let isUnanswered = answered.insert(announcement.peer, (), at: now)
+        guard isUnanswered || announcement.isNew else { return }
+        guard answers.take(at: now) else { return mesh.drops.count(.announceThrottled) }
+        if isUnanswered { announce(forced: true, in: mesh) }
         if announcement.isNew {
             let (low, high) = MeshLimits.afterglow
             schedule.request(due: now + mesh.random.interval(low, high))

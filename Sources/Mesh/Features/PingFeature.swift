@@ -1,7 +1,8 @@
 import Basics
 import Wire
 
-/// Answers pings, and sends our own (chapter 03 B16). The budget is per ingress peer, never per claimed sender.
+/// Answers pings, and sends our own (chapter 03 B16). The budget is per ingress peer, never per claimed sender; on a
+/// link nobody is bound to, where the ingress peer is just that claim, it is the link's.
 final class PingFeature: MeshFeature {
     let types: [MessageType] = [.ping, .pong]
 
@@ -10,7 +11,12 @@ final class PingFeature: MeshFeature {
         let sent: Instant
     }
 
-    private var budgets: [PeerID: SlidingWindow] = [:]
+    private enum Source: Hashable {
+        case neighbour(PeerID)
+        case unboundLink(LinkID)
+    }
+
+    private var budgets: [Source: SlidingWindow] = [:]
     private var probes: [UInt64: Probe] = [:]
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
@@ -24,7 +30,8 @@ final class PingFeature: MeshFeature {
     }
 
     private func answer(_ ping: PingPayload, _ arrival: Arrival, in mesh: MeshNode) {
-        guard admit(arrival.ingressPeer, at: mesh.now.monotonic) else { return mesh.drops.count(.pingBudget) }
+        let source = mesh.linkTable[arrival.link]?.peer.map(Source.neighbour) ?? .unboundLink(arrival.link)
+        guard admit(source, at: mesh.now.monotonic) else { return mesh.drops.count(.pingBudget) }
         let pong = PingPayload(nonce: ping.nonce, originTTL: Packet.originTTL)
         mesh.originate(
             Packet(
@@ -53,8 +60,8 @@ final class PingFeature: MeshFeature {
             signed: false)
     }
 
-    private func admit(_ ingressPeer: PeerID, at now: Instant) -> Bool {
-        if budgets[ingressPeer] == nil, budgets.count >= MeshLimits.pingPeers {
+    private func admit(_ source: Source, at now: Instant) -> Bool {
+        if budgets[source] == nil, budgets.count >= MeshLimits.pingPeers {
             budgets = budgets.filter { entry in
                 var window = entry.value
                 return window.count(at: now) > 0
@@ -62,7 +69,7 @@ final class PingFeature: MeshFeature {
             guard budgets.count < MeshLimits.pingPeers else { return false }
         }
         let fresh = SlidingWindow(limit: MeshLimits.pingAnswers, window: MeshLimits.pingWindow)
-        return budgets[ingressPeer, default: fresh].take(at: now)
+        return budgets[source, default: fresh].take(at: now)
     }
 }
 

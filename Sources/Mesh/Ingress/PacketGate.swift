@@ -163,7 +163,8 @@ public struct PacketGate {
     private func wholeFrameKey(of view: FrameView) -> DuplicateKey {
         let fixed = UnsafeRawBufferPointer(rebasing: view.bytes.dropFirst(PacketGate.lengthOffset))
         return DuplicateKey(
-            sender: view.senderID, timestamp: view.timestamp, type: view.type, payload: fixed, under: key)
+            sender: view.senderID, timestamp: view.timestamp, type: view.type, recipient: nil, payload: fixed,
+            under: key)
     }
 
     /// Offset of the length field in either version (chapter 01 §2.1).

@@ -17,6 +17,9 @@ struct Link {
 
     /// Budget of new packets, whoever they claim to be from.
     var packets = TokenBucket(capacity: MeshLimits.linkPacketBurst, perSecond: MeshLimits.linkPacketsPerSecond)
+    /// Budget of bytes inflated to tell packets apart.
+    var inflation = TokenBucket(
+        capacity: MeshLimits.linkInflationBurst, perSecond: MeshLimits.linkInflationPerSecond)
     /// Budget of relays for authors whose key is unknown.
     var unverifiedRelays = TokenBucket(
         capacity: MeshLimits.unverifiedRelayBurst, perSecond: MeshLimits.unverifiedRelaysPerSecond)

@@ -185,6 +185,12 @@ struct LinkTable {
         update(id) { $0.packets.take(at: now) } ?? false
     }
 
+    /// Charges a payload about to be inflated to its ingress link; plain ones are free.
+    mutating func admitInflation(of layout: FrameLayout, on id: LinkID, at now: Instant) -> Bool {
+        guard layout.isCompressed else { return true }
+        return update(id) { $0.inflation.take(Double(layout.payloadLength), at: now) } ?? false
+    }
+
     mutating func admitUnverifiedRelay(from id: LinkID, at now: Instant) -> Bool {
         update(id) { $0.unverifiedRelays.take(at: now) } ?? false
     }

@@ -11,6 +11,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case repeated = "repeated"
     case duplicate = "duplicate"
     case linkBudget = "link-budget"
+    case inflationBudget = "inflation-budget"
     case undecodablePayload = "undecodable-payload"
     case knownForgery = "known-forgery"
     // Refused by a handler
@@ -19,6 +20,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case malformedPayload = "malformed-payload"
     case announceMismatch = "announce-mismatch"
     case announceStale = "announce-stale"
+    case announceOutdated = "announce-outdated"
     case pinnedKeyMismatch = "pinned-key-mismatch"
     case stale = "stale"
     case notAddressed = "not-addressed"

@@ -9,6 +9,9 @@ extension MeshNode {
         guard isRunning, let ingress = linkTable[link] else { return drops.count(.unknownLink) }
         linkTable.noteFrameIn(link, at: now.monotonic)
         guard case .success(let view) = FrameView.parse(frame) else { return drops.count(.malformedFrame) }
+        guard linkTable.admitInflation(of: view.layout, on: link, at: now.monotonic) else {
+            return drops.count(.inflationBudget)
+        }
 
         switch gate.examine(view, boundPeer: ingress.peer, at: now) {
         case .rejected(let reason): drops.count(reason)
@@ -27,6 +30,9 @@ extension MeshNode {
     func receiveReassembled(_ bytes: [UInt8], of fragment: Arrival) {
         // Padding inside the joined bytes is trailing bytes to the parser.
         guard let inner = try? Frame(reassembled: bytes) else { return drops.count(.malformedFrame) }
+        guard linkTable.admitInflation(of: inner.layout, on: fragment.link, at: now.monotonic) else {
+            return drops.count(.inflationBudget)
+        }
         inner.withView { view in
             guard view.type != .fragment else { return drops.count(.malformedPayload) }
             switch gate.examineReassembled(

@@ -23,7 +23,8 @@ extension MeshNode {
     }
 
     private func forward(_ arrival: Arrival, to next: PeerID) {
-        var transmission = self.transmission(relaying: arrival, ttl: arrival.ttl - 1)
+        // The TTL is anybody's; no more of it is honoured here than when flooding (B6).
+        var transmission = self.transmission(relaying: arrival, ttl: min(arrival.ttl, Packet.originTTL) - 1)
         transmission.target = next
         transmission.isRouted = true
         transmission.isPadded = false

@@ -13,6 +13,8 @@ struct Peer {
     /// Nil when the last announce carried none.
     var capabilities: Capabilities?
     var bridgeCell: String?
+    /// The peer's own time of the announce this entry says.
+    var announcedAt: WallTime
 }
 
 /// Who is around. Entries are made by verified announces only, and at most `MeshLimits.peerCapacity` of them.
