@@ -53,6 +53,8 @@ public enum NostrLimits {
     static let isolatedSockets = 16
     static let isolatedRelays = 4
     static let isolatedMessages = 16
+    /// Events written on one socket whose OK is still believed; as many as may be waiting to be written.
+    static let answerableEvents = 200
     /// Events written to one relay: a burst, then one every 350 ms (chapter 05 §6.11).
     static let publishBurst = 3.0
     static let publishInterval = Interval.milliseconds(350)
@@ -90,4 +92,6 @@ public enum NostrLimits {
     /// Signature checks and frames in one turn of the loop, over all relays.
     static let verificationsPerTurn = 16
     static let framesPerTurn = 128
+    /// Bytes of frames in one turn; the last frame may exceed it.
+    static let bytesPerTurn = 1_048_576
 }

@@ -286,6 +286,27 @@ final class InboundTests: XCTestCase {
         XCTAssertEqual(harness.events.count, 64)
     }
 
+    func testOneTurnParsesABoundedNumberOfBytesAndTheRestFollowsAtOnce() {
+        let harness = channel()
+        let client = harness.client
+        guard let a = harness.socket(a), let b = harness.socket(b) else { return XCTFail("connected") }
+        for _ in 0..<720 { harness.deliver(badlySigned(harness.event("x").event), under: "s", from: self.a) }
+        // Behind a frame that has to wait for its signature check, four megabytes that mean nothing.
+        let waiting = String(decoding: harness.event("y").json(), as: UTF8.self)
+        client.received([UInt8]("[\"EVENT\",\"s\",\(waiting)]".utf8), on: a, at: harness.now)
+        let notice = [UInt8]("[\"NOTICE\",\"".utf8) + [UInt8](repeating: 0x61, count: 200_000) + [UInt8]("\"]".utf8)
+        for _ in 0..<20 { client.received(notice, on: a, at: harness.now) }
+        harness.drain()
+        XCTAssertEqual(client.drops[.notice], 0)
+        harness.move(to: harness.now.monotonic + .seconds(1))
+        client.timeout(at: harness.now)
+        XCTAssertEqual(client.drops[.notice], 6, "a mebibyte is begun with the sixth")
+        XCTAssertLessThanOrEqual(client.nextDeadline ?? .distantFuture, harness.now.monotonic)
+        client.received([UInt8]("[\"NOTICE\",\"\"]".utf8), on: b, at: harness.now)
+        harness.advance(.zero)
+        XCTAssertEqual(client.drops[.notice], 21)
+    }
+
     func testTenThousandHostileFramesNeitherTrapNorGrowAnything() {
         let harness = channel()
         var random = SeededRandom(seed: 99)

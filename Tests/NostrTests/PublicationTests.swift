@@ -154,6 +154,23 @@ final class PublicationTests: XCTestCase {
         XCTAssertEqual(harness.status(b)?.lastAccepted != nil, true)
     }
 
+    /// What `status` shows of a relay is what it did for us, not what it says it did.
+    func testAnOKForWhatWasNeverWrittenEarnsARelayNothing() {
+        let harness = connected(a, b)
+        let event = harness.event()
+        harness.perform { $0.publish(event, to: [self.b], at: $1) }
+        harness.answer(event, true, from: a)
+        harness.answer(harness.event("other"), true, from: b)
+        for relay in [a, b] {
+            XCTAssertNil(harness.status(relay)?.lastAccepted)
+            XCTAssertEqual(harness.status(relay)?.answers[.accepted], 0)
+        }
+        XCTAssertEqual(harness.client.answers[.accepted], 0)
+        XCTAssertEqual(harness.client.drops[.answerUnmatched], 2)
+        harness.answer(event, true, from: b)
+        XCTAssertNotNil(harness.status(b)?.lastAccepted)
+    }
+
     func testDuplicateIsSuccessWhateverTheFlagSays() {
         for flag in [true, false] {
             let harness = connected(a)

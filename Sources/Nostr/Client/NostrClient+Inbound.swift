@@ -6,9 +6,10 @@ extension NostrClient {
     /// the loop comes in between.
     func processInbound(at now: Now) {
         var frames = NostrLimits.framesPerTurn
+        var bytes = NostrLimits.bytesPerTurn
         var verifications = NostrLimits.verificationsPerTurn
         var idleRelays = 0
-        while frames > 0, verifications > 0, !connections.isEmpty, idleRelays < connections.count {
+        while frames > 0, bytes > 0, verifications > 0, !connections.isEmpty, idleRelays < connections.count {
             nextTurn = (nextTurn + 1) % connections.count
             let connection = connections[nextTurn]
             guard let message = connection.inbound.first, connection.inboundReadyAt <= now.monotonic else {
@@ -17,6 +18,7 @@ extension NostrClient {
             }
             idleRelays = 0
             frames -= 1
+            bytes -= message.count
             let outcome = message.withUnsafeBytes { process($0, from: connection, at: now) }
             if outcome == .verified { verifications -= 1 }
             if outcome == .overBudget {

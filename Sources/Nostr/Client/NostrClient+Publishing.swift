@@ -85,8 +85,8 @@ extension NostrClient {
             return false
         }
         let entry = PendingEvents.Entry(
-            number: nextNumber(), frame: frame, isEphemeral: event.event.isEphemeral, createdAt: event.event.createdAt,
-            confirmation: confirmation, owed: relays)
+            number: nextNumber(), event: event.id, frame: frame, isEphemeral: event.event.isEphemeral,
+            createdAt: event.event.createdAt, confirmation: confirmation, owed: relays)
         drops.count(.publicationOverflow, UInt64(pending.append(entry)))
         return true
     }
@@ -106,6 +106,7 @@ extension NostrClient {
                 return
             }
             connection.usedAt = now.monotonic
+            connection.wrote(entry.event)
             pending.settle(entry, with: connection.url)
             if let id = entry.confirmation { confirmations.written(id, to: connection.url) }
             activity.count(.eventSent)
@@ -120,10 +121,17 @@ extension NostrClient {
     }
 
     func answered(_ event: JSONString, _ answer: RelayAnswer, by connection: RelayConnection, at now: Now) {
+        // Some relays answer a malformed event without its id, and one may say OK to anything to look good. Such an
+        // answer belongs to nobody; only a complaint in it is heard.
+        guard let id = EventID(hexDigits: event.bytes), connection.expectsAnswer(to: id) else {
+            if !answer.isSuccess {
+                answers.count(answer)
+                connection.complained(answer, at: now)
+            }
+            return drops.count(.answerUnmatched)
+        }
         answers.count(answer)
         connection.answered(answer, at: now)
-        // Some relays answer a malformed event without its id; such an answer belongs to nobody.
-        guard let id = EventID(hexDigits: event.bytes) else { return drops.count(.answerUnmatched) }
         guard let result = confirmations.answered(id, answer, by: connection.url) else { return }
         finish(result)
     }

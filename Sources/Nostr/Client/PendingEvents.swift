@@ -4,6 +4,7 @@ import Basics
 struct PendingEvents {
     struct Entry {
         let number: UInt64
+        let event: EventID
         let frame: [UInt8]
         let isEphemeral: Bool
         let createdAt: Int64

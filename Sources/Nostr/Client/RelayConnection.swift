@@ -28,6 +28,8 @@ final class RelayConnection {
     var requests: [SubscriptionNumber: RelayRequest] = [:]
     /// Ids that had another filter on this socket: until the next EOSE its events may still be on their way.
     private var reusedIDs: Set<String> = []
+    /// Events lately written on this socket: what an OK may be about.
+    private var answerable = BoundedSet<EventID>(capacity: NostrLimits.answerableEvents)
     /// When the next owed event can be written; nil when none is owed.
     var publishDueAt: Instant?
     var inbound = InboundQueue()
@@ -93,6 +95,7 @@ final class RelayConnection {
         disconnectedAt = now
         inbound = InboundQueue()
         reusedIDs.removeAll()
+        answerable.removeAll()
         publishDueAt = nil
         for number in requests.keys { requests[number]?.deactivate() }
         guard let failure else { return }
@@ -195,6 +198,17 @@ final class RelayConnection {
     func delivered(at now: Now) {
         unprovenAttempts = nil
         record.lastEvent = now.wall
+    }
+
+    func wrote(_ event: EventID) { answerable.insert(event) }
+
+    /// Whether an answer about this event is one to what was written here.
+    func expectsAnswer(to event: EventID) -> Bool { answerable.contains(event) }
+
+    /// Bad news that names no event of ours.
+    func complained(_ answer: RelayAnswer, at now: Now) {
+        pace.answered(answer, at: now.monotonic)
+        note(answer, at: now)
     }
 
     func answered(_ answer: RelayAnswer, at now: Now) {
