@@ -70,13 +70,13 @@ final class ControlServerTests: XCTestCase {
     }
     override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
 
-    private func server() throws -> ControlServer {
+    private func server(idle: Interval? = nil) throws -> ControlServer {
         let server = try ControlServer(
             path: path, loop: loop,
             commands: [
                 ControlCommand("ping") { ["pong": UInt64(1)] },
                 ControlCommand("big") { String(repeating: "x", count: 100_000) },
-            ])
+            ], idle: idle)
         server.start()
         return server
     }
@@ -176,6 +176,21 @@ final class ControlServerTests: XCTestCase {
         loop.schedule(after: .milliseconds(50)) { [loop = loop!] in loop.stop() }
         loop.run()
         XCTAssertEqual(server.tally[.clientNotReading], 1)
+        server.stop()
+    }
+
+    /// Eight such clients would shut the operator out.
+    func testAClientThatNeverFinishesItsRequestIsDroppedHoweverBusyItLooks() throws {
+        let server = try server(idle: .milliseconds(100))
+        let client = try connect()
+        func trickle() {
+            loop.schedule(after: .milliseconds(20)) {
+                if case .bytes = [UInt8(ascii: " ")].withUnsafeBytes({ client.send($0) }) { trickle() }
+            }
+        }
+        trickle()
+        XCTAssertEqual(read(client, lines: 1), "")
+        XCTAssertEqual(server.tally[.clientIdle], 1)
         server.stop()
     }
 

@@ -12,13 +12,15 @@ final class ControlClientConnection {
     private let loop: any EventLoop
     private var watch: (any Cancellable)?
     private var awaited: IOInterest = []
+    private let idle: Interval
     private var idleTimer: (any Cancellable)?
     private var input: [UInt8] = []
     private var output: [UInt8] = []
     private var isEnding = false
 
-    init(_ descriptor: FileDescriptor, loop: any EventLoop) {
+    init(_ descriptor: FileDescriptor, loop: any EventLoop, idle: Interval) {
         self.descriptor = descriptor
+        self.idle = idle
         self.loop = loop
     }
 
@@ -49,7 +51,7 @@ final class ControlClientConnection {
 
     private func restartIdleTimer() {
         idleTimer?.cancel()
-        idleTimer = loop.schedule(after: ControlLimits.idle) { [weak self] in self?.end(.clientIdle) }
+        idleTimer = loop.schedule(after: idle) { [weak self] in self?.end(.clientIdle) }
     }
 
     private func receive() {
@@ -67,8 +69,9 @@ final class ControlClientConnection {
     }
 
     private func takeLines() {
-        restartIdleTimer()
         var rest = input[...]
+        // Only a whole request earns more time: a place is not to be had for a byte now and then.
+        if rest.contains(0x0a) { restartIdleTimer() }
         while let newline = rest.firstIndex(of: 0x0a) {
             output += onLine?(Array(rest[..<newline])) ?? []
             rest = rest[(newline + 1)...]

@@ -14,7 +14,7 @@ enum ControlLimits {
     static let clients = 8
     /// Answers a client has not read yet; more and it is dropped.
     static let unreadSize = 262_144
-    /// A client that says nothing is dropped.
+    /// A client that completes no request is dropped.
     static let idle = Interval.seconds(30)
 }
 

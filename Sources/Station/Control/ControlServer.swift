@@ -28,15 +28,20 @@ public struct ControlCommand {
 public final class ControlServer {
     private let loop: any EventLoop
     private let commands: [ControlCommand]
+    private let idle: Interval
     private let socketFile: SocketFile
     private var listener: SocketListener?
     private var clients: [ObjectIdentifier: ControlClientConnection] = [:]
     public private(set) var tally = Tally<ControlEvent>()
 
     /// Opens the socket. A file left behind by a daemon that is gone is replaced; a daemon that answers is not.
-    public init(path: String, loop: any EventLoop, commands: [ControlCommand]) throws(StationFault) {
+    /// - Parameter idle: how long a client may take to complete a request; by default 30 s.
+    public init(
+        path: String, loop: any EventLoop, commands: [ControlCommand], idle: Interval? = nil
+    ) throws(StationFault) {
         self.loop = loop
         self.commands = commands
+        self.idle = idle ?? ControlLimits.idle
         socketFile = try SocketFile(path)
     }
 
@@ -60,7 +65,7 @@ public final class ControlServer {
             _ = ControlAnswer.refused(refusal).line.withUnsafeBytes { connection.send($0) }
             return connection.close()
         }
-        let client = ControlClientConnection(connection, loop: loop)
+        let client = ControlClientConnection(connection, loop: loop, idle: idle)
         clients[ObjectIdentifier(client)] = client
         client.onLine = { [weak self] in self?.answer($0).line ?? [] }
         client.onEnd = { [weak self, unowned client] reason in
