@@ -90,8 +90,11 @@ public final class Gateway {
     /// An event that a relay delivered under one of our subscriptions.
     public func relayEvent(_ event: VerifiedEvent, subscription: String, at now: Now) {
         if subscription.hasPrefix(RendezvousCells.subscriptionID) {
+            // One event may be tagged for both; what either service took up, neither brings down.
+            guard !channels.hasPublished(event.id) else { return bridge.refuseDownlink(.repeated) }
             bridge.relayEvent(event, &surroundings, at: now)
         } else {
+            guard !bridge.hasPublished(event.id) else { return channels.refuseDownlink(.repeated) }
             channels.relayEvent(event, subscription: subscription, &surroundings, at: now)
         }
     }

@@ -124,6 +124,22 @@ final class LoopRuleTests: XCTestCase {
         XCTAssertTrue(rig.broadcasts.isEmpty)
     }
 
+    /// Its tags make the same event eligible for both services.
+    func testWhatOneServiceUplinkedTheOtherDoesNotDownlink() throws {
+        for isBridged in [false, true] {
+            let rig = Rig()
+            let event = try Author(1).event(tags: [["g", "u4pru"], ["r", "u4pruy"]])
+            if isBridged { rig.bridgeDeposit(event) } else { rig.deposit(event) }
+            rig.relay(event)
+            rig.relayBridge(event)
+            rig.run(.seconds(120))
+            XCTAssertEqual(rig.published.count, 1)
+            XCTAssertTrue(rig.broadcasts.isEmpty)
+            XCTAssertEqual(rig.counters.channelDownlinks[.repeated], 1)
+            XCTAssertEqual(rig.counters.bridgeDownlinks[.repeated], 1)
+        }
+    }
+
     func testEventUplinkedWhileItsRelayCopyIsHeldIsNotDownlinked() throws {
         let rig = Rig()
         let event = try Author(1).channelMessage()

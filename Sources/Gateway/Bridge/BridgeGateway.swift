@@ -105,6 +105,7 @@ struct BridgeGateway {
     }
 
     var published: [EventID] { ids.published.elements }
+    func hasPublished(_ id: EventID) -> Bool { ids.published.contains(id) }
     mutating func remember(published: [EventID]) { for id in published { ids.published.insert(id) } }
 
     // MARK: Down
@@ -175,6 +176,7 @@ struct BridgeGateway {
     }
 
     mutating func refuseDeposit(_ reason: CarriageOutcome) { deposits.count(reason) }
+    mutating func refuseDownlink(_ reason: CarriageOutcome) { downlinks.count(reason) }
     mutating func refuseBroadcast(_ reason: CarriageOutcome) { broadcasts.count(reason) }
 
     // MARK: Time

@@ -104,6 +104,7 @@ struct ChannelGateway {
     }
 
     var published: [EventID] { ids.published.elements }
+    func hasPublished(_ id: EventID) -> Bool { ids.published.contains(id) }
     mutating func remember(published: [EventID]) { for id in published { ids.published.insert(id) } }
 
     // MARK: Down
@@ -151,6 +152,7 @@ struct ChannelGateway {
     }
 
     mutating func refuseDeposit(_ reason: CarriageOutcome) { deposits.count(reason) }
+    mutating func refuseDownlink(_ reason: CarriageOutcome) { downlinks.count(reason) }
     mutating func refuseBroadcast(_ reason: CarriageOutcome) { broadcasts.count(reason) }
 
     mutating func timeout(_ surroundings: inout GatewaySurroundings, at now: Now) {
