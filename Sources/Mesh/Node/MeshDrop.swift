@@ -32,6 +32,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case rebindRefused = "rebind-refused"
     case syncRequestRefused = "sync-request-refused"
     case syncRequestLimit = "sync-request-limit"
+    case boardRefused = "board-refused"
     // Not sent
     case unverifiedRelayBudget = "unverified-relay-budget"
     case relayScheduleFull = "relay-schedule-full"

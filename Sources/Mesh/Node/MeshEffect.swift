@@ -12,6 +12,8 @@ public enum MeshEffect: Sendable {
     case event(MeshEvent)
     /// Keep this for `MeshNode.restoreHistory` after a restart.
     case archive(HistoryBatch)
+    /// Keep this for `MeshNode.restoreBoard` after a restart.
+    case boardArchive(BoardBatch)
 }
 
 public enum MeshEvent: Sendable {

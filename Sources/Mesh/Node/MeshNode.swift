@@ -34,6 +34,7 @@ public final class MeshNode {
     let announcer: Announcer
     let diagnostics = PingFeature()
     let gossip: GossipFeature
+    let board = BoardFeature()
     let features: [any MeshFeature]
     private let handlers: [MessageType: any MeshFeature]
     private let opaque = OpaqueFeature()
@@ -57,12 +58,14 @@ public final class MeshNode {
         isClockTrusted = configuration.isClockTrusted
         announcer = Announcer(configuration)
         gossip = GossipFeature(configuration.gossip, me: identity.peerID)
+        gossip.board = board
         let requester = SyncRequesterFeature(gossip)
         let sync: [any MeshFeature] = [gossip, SyncResponderFeature(gossip, requester), requester]
         features =
             [
                 announcer, AnnounceFeature(), LeaveFeature(), PublicMessageFeature(), FragmentFeature(),
                 SignedBroadcastFeature(), CarrierFeature(), diagnostics, GroupMessageFeature(), PrekeyBundleFeature(),
+                board,
             ] + (configuration.synchronises ? sync : [])
         var handlers: [MessageType: any MeshFeature] = [:]
         for feature in features {

@@ -10,6 +10,7 @@ extension MeshNode {
         isClockTrusted = isTrusted
         gate.syncRequests.removeAll()
         gossip.restoreWhenClockIsTrusted(in: self)
+        board.restoreWhenClockIsTrusted(in: self)
     }
 
     /// What `MeshEffect.archive` had written before the restart, in any order. Call it once, after `restore(_:)` of

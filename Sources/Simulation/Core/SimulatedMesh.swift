@@ -105,6 +105,7 @@ public final class SimulatedMesh {
         node.mesh.restore(node.pinned.values.sorted { $0.peerID < $1.peerID })
         call(index) { mesh, now in
             mesh.restoreHistory(node.archive.records, at: now)
+            mesh.restoreBoard(node.archive.boardRecords, at: now)
             mesh.start(at: now)
         }
     }
@@ -220,6 +221,7 @@ public final class SimulatedMesh {
             for observer in observers { observer.happened(event, at: node.index, in: self) }
             node.attachment?.happened(event, at: node.clock(now), in: self)
         case .archive(let batch): node.archive.apply(batch, at: now.monotonic)
+        case .boardArchive(let batch): node.archive.apply(batch)
         }
     }
 

@@ -114,8 +114,8 @@ final class Switchboard: LinkPortDelegate {
         switch effect {
         case .transmit(let frame, let link, let priority): radio.send(frame, on: link, priority: priority)
         case .disconnect(let link): radio.close(link)
-        // Without a vault public history lives as long as the process.
-        case .archive: break
+        // Without a vault public history and board live as long as the process.
+        case .archive, .boardArchive: break
         case .event(let event):
             switch event {
             case .publicMessage(let message): gateway.radioSeen(stableID: message.stableID, at: loop.now)

@@ -21,11 +21,12 @@ final class NodeHarness {
     private(set) var sent: [Sent] = []
     private(set) var events: [MeshEvent] = []
     private(set) var batches: [(at: Instant, batch: HistoryBatch)] = []
+    private(set) var boardBatches: [(at: Instant, batch: BoardBatch)] = []
     private var nextLink: UInt64 = 1
 
     init(
         seed: UInt64 = 1, identity: NodeIdentity? = nil, isClockTrusted: Bool = true, history: [HistoryRecord] = [],
-        policy: GossipPolicy = .gateway
+        board: [BoardRecord] = [], policy: GossipPolicy = .gateway
     ) {
         var random = SeededRandom(seed: seed)
         let generated = NodeIdentity.generate(using: &random)
@@ -35,6 +36,7 @@ final class NodeHarness {
         node = MeshNode(
             configuration: configuration, identity: self.identity, random: SeededRandom(seed: random.next()))
         if !history.isEmpty { call { $0.restoreHistory(history, at: $1) } }
+        if !board.isEmpty { call { $0.restoreBoard(board, at: $1) } }
         call { $0.start(at: $1) }
     }
 
@@ -50,6 +52,7 @@ final class NodeHarness {
             case .disconnect: break
             case .event(let event): events.append(event)
             case .archive(let batch): batches.append((now.monotonic, batch))
+            case .boardArchive(let batch): boardBatches.append((now.monotonic, batch))
             }
         }
     }

@@ -35,7 +35,7 @@ final class SyncRequesterTests: XCTestCase {
         let sent = try node.requests()
         XCTAssertEqual(sent.count, 1)
         XCTAssertEqual(sent[0].at, met + .seconds(1))
-        XCTAssertEqual(sent[0].request.types?.wire, [0x23, 0x06], "all but files and board, which are not carried")
+        XCTAssertEqual(sent[0].request.types?.wire, [0x23, 0x07], "all but files, which are not carried")
     }
 
     func testRequestIsSignedUnicastAndHasTTLZero() throws {
@@ -59,10 +59,14 @@ final class SyncRequesterTests: XCTestCase {
             ($0.at - node.now.monotonic + .seconds(100), $0.request.types)
         }
         XCTAssertEqual(
-            rounds.map { $0.0.milliseconds }, [30_000, 33_000, 36_000, 60_000, 63_000, 90_000, 93_000, 96_000])
+            rounds.map { $0.0.milliseconds },
+            [30_000, 33_000, 36_000, 39_000, 60_000, 63_000, 90_000, 93_000, 96_000, 99_000])
         XCTAssertEqual(
             rounds.map(\.1),
-            [history, .fragment, .prekeyBundle, history, .fragment, history, .fragment, .prekeyBundle])
+            [
+                history, .fragment, .prekeyBundle, .boardPost, history, .fragment, history, .fragment, .prekeyBundle,
+                .boardPost,
+            ])
     }
 
     func testPhoneThatMayIgnoreTypesIsAskedForAnnouncesAndMessagesOnly() throws {
@@ -142,7 +146,7 @@ final class SyncRequesterTests: XCTestCase {
         node.clearSent()
         _ = try node.meet(iPhone)
         node.advance(by: .seconds(2))
-        XCTAssertEqual(try node.requests().map(\.request.types?.wire), [[0x23, 0x06]])
+        XCTAssertEqual(try node.requests().map(\.request.types?.wire), [[0x23, 0x07]])
     }
 
     func testStalledTrainIsAskedForByName() throws {
