@@ -55,6 +55,19 @@ final class CarriedTypesTests: XCTestCase {
         XCTAssertEqual(node.node.gossip.store.prekeys.count, 64)
     }
 
+    func testOfWaitingBundlesTheLatestOfAnOwnerIsKept() throws {
+        let node = NodeHarness()
+        let link = try node.meet(neighbour)
+        let owners = (0..<64).map { ScriptedPeer(seed: 100 + UInt64($0)) }
+        for peer in owners {
+            node.receive(try peer.frame(.prekeyBundle, bundle(peer), at: node.now, age: 9, ttl: 5), on: link)
+        }
+        let later = try owners[0].frame(.prekeyBundle, bundle(owners[0]), at: node.now, ttl: 5)
+        node.receive(later, on: link)
+        node.receive(try owners[0].announce(at: node.now, ttl: 5), on: link)
+        XCTAssertEqual(node.node.gossip.store.prekeys[owners[0].id]?.id, later.id)
+    }
+
     func testBundleThatProvesNothingIsNeitherKeptNorRelayed() throws {
         let node = NodeHarness()
         let link = try node.meet(owner)
