@@ -5,19 +5,10 @@ import TestSupport
 import XCTest
 
 final class GeoRelayDirectoryTests: XCTestCase {
-    /// The reviewed directory file of the iOS app, which is not part of this repository: `BITGATE_UPSTREAM` names the
-    /// folder it is in, or it lies among the vectors.
-    private static let shipped: GeoRelayDirectory? = {
-        var folders = [Vectors.directory.appendingPathComponent("upstream")]
-        if let path = ProcessInfo.processInfo.environment["BITGATE_UPSTREAM"] {
-            folders.insert(URL(fileURLWithPath: path), at: 0)
-        }
-        for folder in folders {
-            let file = folder.appendingPathComponent("online_relays_gps.csv")
-            if let data = try? Data(contentsOf: file) { return try? GeoRelayDirectory(csv: [UInt8](data)) }
-        }
-        return nil
-    }()
+    /// The reviewed directory file of the iOS app, which is not part of this repository.
+    private static let shipped = Vectors.upstream("online_relays_gps.csv").flatMap {
+        try? GeoRelayDirectory(csv: [UInt8]($0))
+    }
 
     func testVectors() throws {
         let vectors = try Vectors("geo_relays.json")

@@ -28,6 +28,21 @@ public struct Vectors {
             .appendingPathComponent("Vectors")
     }
 
+    /// A data file of the reference apps, which is not ours to ship: read in place, from the folder `BITGATE_UPSTREAM`
+    /// names, beside the vectors, or in the specification's folder beside this repository; nil where it is absent.
+    public static func upstream(_ file: String) -> Data? {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        var folders = [
+            directory.appendingPathComponent("upstream"),
+            root.deletingLastPathComponent().appendingPathComponent("shared/vectors/upstream"),
+        ]
+        if let path = ProcessInfo.processInfo.environment["BITGATE_UPSTREAM"] {
+            folders.insert(URL(fileURLWithPath: path), at: 0)
+        }
+        return folders.lazy.compactMap { try? Data(contentsOf: $0.appendingPathComponent(file)) }.first
+    }
+
     /// Runs `check` on every case, reporting a thrown error or an unknown kind as a failure of that case.
     public func run(_ check: (VectorCase) throws -> Void) {
         for vector in cases {
