@@ -51,6 +51,18 @@ public final class DeliveryLog: SimulationObserver {
         heard[node, default: BitSet()].insert(number)
     }
 
+    /// A node that died without a goodbye may hear again what it had not written to its archive yet (chapter 04 §10).
+    public func added(node: Int, to mesh: SimulatedMesh) {
+        let archive = mesh.nodes[node].archive
+        for delivery in deliveries where delivery.node == node {
+            let message = said[delivery.message].message
+            let packet = Packet(
+                type: .message, timestamp: message.timestamp, senderID: message.sender,
+                payload: Array(message.text.utf8))
+            if !archive.contains(packet.id) { heard[node]?.remove(delivery.message) }
+        }
+    }
+
     public func transmitted(_ transmission: SimulatedMesh.Transmission, in mesh: SimulatedMesh) {
         guard transmission.from >= 0, transmission.bytes[1] == MessageType.message.rawValue,
             frames.insert(FrameHash.of(transmission.bytes)).inserted,

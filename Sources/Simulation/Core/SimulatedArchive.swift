@@ -13,6 +13,7 @@ public struct SimulatedArchive {
 
     public var records: [HistoryRecord] { history.values.sorted { $0.id < $1.id } }
     public var boardRecords: [BoardRecord] { board.values.sorted { $0.id < $1.id } }
+    public func contains(_ id: PacketID) -> Bool { history[id] != nil }
     /// Records that still have their frame.
     public var frames: Int { history.values.filter { $0.frame != nil }.count }
 
