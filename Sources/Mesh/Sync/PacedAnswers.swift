@@ -7,10 +7,12 @@ struct PacedAnswers {
     struct Item {
         let type: MessageType
         let id: PacketID
-        /// After this the peer refuses answers, unless it asks again.
-        let deadline: Instant
+        let requested: Instant
         /// The request had a types field: the requester is no Android phone.
         let knowsTypes: Bool
+
+        /// After this the peer refuses answers, unless it asks again.
+        var deadline: Instant { requested + SyncLimits.answerWindow }
     }
 
     /// A packet too long for the link, cut into fragments.

@@ -5,6 +5,7 @@ import Wire
 /// this it would be sent the same packet every half minute for hours (chapter 04 §7.3).
 struct ServedMemory {
     private struct Mark {
+        /// When it was asked for.
         var at: Instant
         /// Index of the pause that follows.
         var pause: Int
@@ -20,13 +21,15 @@ struct ServedMemory {
 
     var count: Int { marks.count }
 
-    /// Whether the pause since the last time is over.
+    /// Whether the pause since the last time is over for a request made at `now`.
     func allows(_ id: PacketID, at now: Instant) -> Bool {
         guard let mark = marks[id] else { return true }
-        return now - mark.at >= SyncLimits.repetitionPauses[mark.pause]
+        return now - mark.at >= SyncLimits.repetitionPauses[mark.pause] - SyncLimits.roundTolerance
     }
 
-    /// - Parameter isUnlikely: the peer will hardly be able to use it, so the longest pause follows at once.
+    /// - Parameters:
+    ///   - isUnlikely: the peer will hardly be able to use it, so the longest pause follows at once.
+    ///   - now: when it was asked for.
     mutating func note(_ id: PacketID, isUnlikely: Bool = false, at now: Instant) {
         lastUsed = now
         let longest = SyncLimits.repetitionPauses.count - 1

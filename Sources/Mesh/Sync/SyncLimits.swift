@@ -70,7 +70,8 @@ public enum SyncLimits {
     /// Packets waiting for one link, and for all together; what does not fit is offered at the next request.
     static let pendingAnswersPerLink = 4_096
     static let pendingAnswers = 32_768
-    /// §7.3: pauses before the same packet is served to the same peer again; the last one repeats.
+    /// §7.3: pauses before the same packet is served to the same peer again; the last one repeats. Measured between
+    /// requests, with the tolerance of a round, so that a frame lost on the air is made good by the very next one.
     static let repetitionPauses = [Interval.seconds(30), .minutes(2), .minutes(10)]
     static let servedPerPeer = 4_096
     /// Peers with a memory of what they were served; the one idle longest makes room.

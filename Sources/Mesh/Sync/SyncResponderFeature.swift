@@ -64,8 +64,7 @@ final class SyncResponderFeature: MeshFeature {
             if entry.heardFrom == peer, now - entry.heardAt <= SyncLimits.echoSpan { return nil }
             guard entry.type == .announce || served.allows(entry.id, for: peer, at: now) else { return nil }
             return PacedAnswers.Item(
-                type: entry.type, id: entry.id, deadline: now + SyncLimits.answerWindow,
-                knowsTypes: request.types != nil)
+                type: entry.type, id: entry.id, requested: now, knowsTypes: request.types != nil)
         }
         let superseded = request.fragmentFilter == nil ? request.requestedTypes : nil
         let refused = answers.add(items, to: peer, on: link, superseding: superseded, at: now)
@@ -125,11 +124,11 @@ final class SyncResponderFeature: MeshFeature {
             // It may have grown stale while it waited.
             guard entry.timestamp >= now.wall.cutoff(age: SyncLimits.announceStaleMilliseconds) else { return false }
         } else {
-            guard served.allows(item.id, for: peer, at: now.monotonic) else { return false }
+            guard served.allows(item.id, for: peer, at: item.requested) else { return false }
         }
         if entry.frame.bytes.count <= link.frameLimit {
             mesh.write(answer: entry.answer(), to: link.id)
-            note(item, for: peer, at: now.monotonic)
+            note(item, for: peer)
             return true
         }
         return sendLong(entry, item, to: peer, on: link, in: mesh)
@@ -156,14 +155,12 @@ final class SyncResponderFeature: MeshFeature {
             return false
         }
         answers.begin(PacedAnswers.Train(plan: plan, deadline: item.deadline), on: link.id)
-        note(item, for: peer, isUnlikely: item.knowsTypes && !isYoung, at: now.monotonic)
+        note(item, for: peer, isUnlikely: item.knowsTypes && !isYoung)
         return sendFragment(on: link, in: mesh)
     }
 
-    private func note(
-        _ item: PacedAnswers.Item, for peer: PeerID, isUnlikely: Bool = false, at now: Instant
-    ) {
+    private func note(_ item: PacedAnswers.Item, for peer: PeerID, isUnlikely: Bool = false) {
         guard item.type != .announce else { return }
-        served.note(item.id, for: peer, isUnlikely: isUnlikely, at: now)
+        served.note(item.id, for: peer, isUnlikely: isUnlikely, at: item.requested)
     }
 }

@@ -9,8 +9,9 @@ import Wire
 /// one hop a round: whatever it has told must have been heard when a node leaves or the run ends.
 public final class ReferenceCheck: SimulationObserver {
     public struct Patience: Sendable {
-        /// Long enough for two rounds of gossip, with their losses (chapter 04 §6.1).
-        public var round = Interval.seconds(100)
+        /// Long enough for two rounds of gossip, with their losses: whoever did not take a packet then is not served it
+        /// again for two minutes (chapter 04 §6.1, §7.3).
+        public var round = Interval.seconds(190)
         /// How far a flooded announce gets for certain: a dense neighbourhood clamps the TTL to 5 (chapter 03 B6).
         public var hops = 5
 
@@ -52,9 +53,10 @@ public final class ReferenceCheck: SimulationObserver {
     }
 
     public func linkUp(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh) {
-        guard a >= 0, b >= 0 else { return }
+        // An outsider may carry what it heard on one link to the other, and keep it for as long as it likes.
         generous.link(link, a, b)
         generous.share(around: a)
+        guard a >= 0, b >= 0 else { return }
         if isServed(a), isServed(b) { strict.link(link, a, b) }
     }
 

@@ -20,7 +20,7 @@ final class SyncPacingTests: XCTestCase {
         XCTAssertTrue(memory.allows(id(1), at: at))
         for pause in [30, 120, 600, 600, 600] {
             memory.note(id(1), at: at)
-            XCTAssertFalse(memory.allows(id(1), at: at + .seconds(pause) - .milliseconds(1)))
+            XCTAssertFalse(memory.allows(id(1), at: at + .seconds(pause) - .milliseconds(1_001)))
             at = at + .seconds(pause)
             XCTAssertTrue(memory.allows(id(1), at: at))
         }
@@ -30,7 +30,7 @@ final class SyncPacingTests: XCTestCase {
     func testWhatThePeerHardlyTakesWaitsLongestAtOnce() {
         var memory = ServedMemory(at: now)
         memory.note(id(1), isUnlikely: true, at: now)
-        XCTAssertFalse(memory.allows(id(1), at: now + .seconds(599)))
+        XCTAssertFalse(memory.allows(id(1), at: now + .seconds(598)))
         XCTAssertTrue(memory.allows(id(1), at: now + .seconds(600)))
     }
 
@@ -56,10 +56,8 @@ final class SyncPacingTests: XCTestCase {
 
     // MARK: Waiting
 
-    private func items(_ numbers: Range<Int>, _ type: MessageType = .message, after: Interval = .seconds(30))
-        -> [PacedAnswers.Item]
-    {
-        numbers.map { PacedAnswers.Item(type: type, id: id($0), deadline: now + after, knowsTypes: true) }
+    private func items(_ numbers: Range<Int>, _ type: MessageType = .message) -> [PacedAnswers.Item] {
+        numbers.map { PacedAnswers.Item(type: type, id: id($0), requested: now, knowsTypes: true) }
     }
 
     func testNewerRequestReplacesWhatIsLeftOfItsFamilies() {
