@@ -13,8 +13,7 @@ final class LibeventRegistration: Cancellable {
     }
 
     func activate(_ base: OpaquePointer, _ descriptorOrSignal: Int32, _ kinds: Int16) {
-        // epoll refuses regular files (standard input from a file, say), which are always ready.
-        guard kinds & Int16(EV_SIGNAL) != 0 || !isRegularFile(descriptorOrSignal) else { return fireEveryTurn(kinds) }
+        guard kinds & Int16(EV_SIGNAL) != 0 || !isAlwaysReady(descriptorOrSignal) else { return fireEveryTurn(kinds) }
         let address = Unmanaged.passUnretained(self).toOpaque()
         event = event_new(
             base, descriptorOrSignal, kinds,
@@ -46,9 +45,23 @@ final class LibeventRegistration: Cancellable {
         action?(ready)
     }
 
-    private func isRegularFile(_ descriptor: Int32) -> Bool {
+    /// Whether it is one of those that epoll refuses, since they never make anybody wait: regular files, directories,
+    /// `/dev/null` and its like. Standard input may be any of them.
+    private func isAlwaysReady(_ descriptor: Int32) -> Bool {
         var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        guard fstat(descriptor, &status) == 0 else { return false }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG, S_IFDIR: return true
+        case S_IFCHR: return !isPollable(descriptor)
+        default: return false
+        }
+    }
+
+    private func isPollable(_ descriptor: Int32) -> Bool {
+        let probe = epoll_create1(Int32(EPOLL_CLOEXEC))
+        defer { close(probe) }
+        var interest = epoll_event()
+        return epoll_ctl(probe, EPOLL_CTL_ADD, descriptor, &interest) == 0 || errno != EPERM
     }
 
     private func fireEveryTurn(_ kinds: Int16) {

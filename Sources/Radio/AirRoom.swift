@@ -38,7 +38,12 @@ final class AirRoom {
         // The file appears under its own name only once it listens, so that nobody finds it dead.
         let hidden = path + "/.\(name).\(getpid())"
         unlink(hidden)
-        let socket = try UnixSocket.listen(.messages, at: hidden)
+        let socket: FileDescriptor
+        do {
+            socket = try UnixSocket.listen(.messages, at: hidden)
+        } catch {
+            throw SystemError(error.call, code: error.code, subject: path)
+        }
         defer { unlink(hidden) }
         if Glibc.link(hidden, file(name)) != 0 {
             guard errno == EEXIST else { throw SystemError.last("link", subject: file(name)) }

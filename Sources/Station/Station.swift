@@ -17,6 +17,8 @@ public final class Station {
     let uplink: RelayUplink
     let started: Instant
     private(set) var clock = ClockSource.unproven
+    /// Keys of the configuration file that were changed and take effect at the next start.
+    private(set) var keysAwaitingRestart: [String] = []
 
     private let loop: any EventLoop
     private let log: Log
@@ -33,8 +35,12 @@ public final class Station {
     /// Takes the state directory and loads the identity; nothing is on the air or the network yet.
     public init(configuration: Configuration, loop: any EventLoop, log: Log) throws(StationFault) {
         var random = SystemRandomNumberGenerator()
-        state = try StateDirectory(configuration.stateDirectory)
-        identity = try IdentityStore(in: state).loadOrCreate(using: &random)
+        do throws(StationFault) {
+            state = try StateDirectory(configuration.stateDirectory)
+            identity = try IdentityStore(in: state).loadOrCreate(using: &random)
+        } catch {
+            throw error.about("state_directory")
+        }
         self.configuration = configuration
         self.loop = loop
         self.log = log
@@ -56,12 +62,17 @@ public final class Station {
 
     /// Opens the control socket, then goes on the air and to the relays.
     public func start() throws(StationFault) {
-        let control = try ControlServer(path: configuration.controlSocket, loop: loop, commands: commands)
+        let control: ControlServer
+        do throws(StationFault) {
+            control = try ControlServer(path: configuration.controlSocket, loop: loop, commands: commands)
+        } catch {
+            throw error.about("control_socket")
+        }
         do {
             try radio.start()
         } catch {
             control.stop()
-            throw .system("the radio cannot be started: \(error)")
+            throw .radio(error, room: "air.room", name: "air.name")
         }
         self.control = control
         control.start()
@@ -107,8 +118,9 @@ public final class Station {
         if configuration.nostr != current.nostr {
             switchboard.perform { uplink.use(configuration.relayChoice, at: $0) }
         }
+        keysAwaitingRestart = configuration.keysThatDiffer(from: next)
         log.info("configuration read again")
-        if configuration != next { log.warning("some changes need a restart") }
+        for key in keysAwaitingRestart { log.warning("\(key: key) was changed, which needs a restart") }
     }
 
     private func replaceGateway() {

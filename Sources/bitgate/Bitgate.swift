@@ -1,3 +1,4 @@
+import EventLoop
 import Glibc
 import Station
 
@@ -18,17 +19,17 @@ enum Bitgate {
             return ExitStatus.usage
         }
         switch first {
-        case "-h", "--help", "help":
+        case "-h", "--help":
             Output.write(Help.overview)
             return ExitStatus.ok
+        case "help":
+            return help(arguments.dropFirst().first)
         case "--version":
             Output.write("bitgate \(Version.text)\n")
             return ExitStatus.ok
         default: break
         }
-        guard let subcommand = subcommands.first(where: { $0.name == first }) else {
-            return Output.fail("unknown command \(TerminalText.escape(first)); see bitgate --help", ExitStatus.usage)
-        }
+        guard let subcommand = subcommands.first(where: { $0.name == first }) else { return unknown(first) }
         let rest = Array(arguments.dropFirst())
         if rest.contains(where: { $0 == "-h" || $0 == "--help" }) {
             Output.write(subcommand.help)
@@ -44,13 +45,35 @@ enum Bitgate {
             return Output.fail("\(error)", ExitStatus.systemError)
         }
     }
+
+    private static func help(_ name: String?) -> Int32 {
+        guard let name else {
+            Output.write(Help.overview)
+            return ExitStatus.ok
+        }
+        guard let subcommand = subcommands.first(where: { $0.name == name }) else { return unknown(name) }
+        Output.write(subcommand.help)
+        return ExitStatus.ok
+    }
+
+    private static func unknown(_ name: String) -> Int32 {
+        let hint = NearestKey.find(name, in: subcommands.map(\.name)).map { "; did you mean \($0)?" }
+        return Output.fail(
+            "unknown command \(TerminalText.escape(name))" + (hint ?? "; see bitgate --help"), ExitStatus.usage)
+    }
 }
 
 /// Whole texts to the standard descriptors.
 enum Output {
-    /// - Returns: false when nobody takes the text any more.
-    @discardableResult
-    static func write(_ text: String) -> Bool { put(text, STDOUT_FILENO) }
+    /// Ends the program when standard output takes no more: a report that is cut short must not look complete.
+    static func write(_ text: String) {
+        guard let error = put(text, STDOUT_FILENO) else { return }
+        exit(fail("cannot write: \(SystemError.text(error))", ExitStatus.outputError))
+    }
+
+    /// The error number when standard output takes no more.
+    static func tryWrite(_ text: String) -> Int32? { put(text, STDOUT_FILENO) }
+
     static func error(_ text: String) { _ = put(text, STDERR_FILENO) }
 
     static func fail(_ message: String, _ status: Int32) -> Int32 {
@@ -58,7 +81,7 @@ enum Output {
         return status
     }
 
-    private static func put(_ text: String, _ descriptor: Int32) -> Bool {
+    private static func put(_ text: String, _ descriptor: Int32) -> Int32? {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -68,9 +91,9 @@ enum Output {
                 var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 poll(&wait, 1, -1)
             } else if errno != EINTR {
-                return false
+                return errno
             }
         }
-        return true
+        return nil
     }
 }

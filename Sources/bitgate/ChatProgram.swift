@@ -32,7 +32,7 @@ final class ChatSession {
 
     func run() throws -> Int32 {
         peer.onEnd = { [loop] in loop.stop() }
-        if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 {
+        if LineEditor.isPossible {
             let editor = LineEditor(loop: loop)
             defer { editor.close() }
             peer.onLine = { editor.printAbove($0.text) }
@@ -41,22 +41,33 @@ final class ChatSession {
                 editor.prompt = peer.place + "> "
             }
             editor.onEnd = { [peer] in peer.leave() }
-            try peer.start()
+            try start()
             editor.open(prompt: peer.place + "> ")
             loop.run()
         } else {
-            peer.onLine = { [peer] in
-                if !Output.write($0.text + "\n") { peer.leave() }
-            }
+            peer.onLine = { [weak self] in self?.print($0.text + "\n") }
             let pipe = PipeInput(loop: loop)
             let reader = HeldInput(peer: peer, loop: loop) { [weak self] in self?.status = $0 }
             pipe.onLine = { reader.enter($0) }
             pipe.onEnd = { reader.end() }
-            try peer.start()
+            try start()
             pipe.start()
             loop.run()
         }
         return status
+    }
+
+    private func start() throws(StationFault) {
+        do { try peer.start() } catch { throw .radio(error, room: "--room", name: "--name") }
+    }
+
+    /// Nobody is listening to a peer whose output is gone: it leaves.
+    private func print(_ text: String) {
+        guard let error = Output.tryWrite(text), status == ExitStatus.ok else { return }
+        status = ExitStatus.outputError
+        // The reader of a pipe that has seen enough is no reason to complain.
+        if error != EPIPE { _ = Output.fail("cannot write: \(SystemError.text(error))", status) }
+        peer.leave()
     }
 }
 
@@ -89,7 +100,9 @@ final class HeldInput {
         if peer.hasMetSomebody || held.isEmpty { return leaveSoon() }
         loop.schedule(after: HeldInput.patience) { [self] in
             guard !peer.hasMetSomebody else { return }
-            Output.error("bitgate: nobody came into reach: \(held.count) lines were not said\n")
+            let what = held.count == 1 ? "the line was" : "the \(held.count) lines were"
+            Output.error(
+                "bitgate: nobody came into reach within \(Int(HeldInput.patience.seconds)) seconds: \(what) not said\n")
             fail(ExitStatus.unavailable)
             peer.leave()
         }

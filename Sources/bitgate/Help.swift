@@ -15,26 +15,30 @@ enum Help {
           chat              talk on the mesh, as a peer of its own
           simulate          play a whole mesh in virtual time and check what it promises
 
-          --help            after a command: what it takes
+          help COMMAND      what a command takes, and its exit statuses
           --version
 
         """
 
     private static let socket = """
-          --socket PATH   where the daemon listens (default \(Configuration().controlSocket))
+          --socket PATH   where the daemon listens
+                          (default \(Configuration().controlSocket))
         """
 
     private static let statuses = """
-        Exit status: 0 done, 64 wrong usage, 69 no daemon answers, 76 the answer was not understood, 77 no permission.
+        Exit status: 0 done, 64 wrong usage, 69 no daemon answers, 74 the output
+        cannot be written, 75 the daemon is busy, 76 its answer was not understood,
+        77 no permission.
 
         """
 
     static let status = """
         usage: bitgate status [--json] [--socket PATH]
 
-        Shows what the daemon is doing, from what it observed.
+        Shows what the daemon is doing, from what it observed. What keeps it from doing
+        more comes first, marked with !, each with the remedy.
 
-          --json          one line of JSON with stable keys
+          --json          one line of JSON; its keys are stable
         \(socket)
 
         \(statuses)
@@ -43,9 +47,14 @@ enum Help {
     static let peers = """
         usage: bitgate peers [--json] [--socket PATH]
 
-        Lists the peers heard on the mesh by what they announce about themselves, which nobody has proven.
+        Lists the peers heard on the mesh. Names and offers are their own claims.
 
-          --json          one line of JSON with stable keys
+          WHERE           neighbour: on a link of its own; in reach: heard through
+                          others; gone: silent, and soon forgotten
+          OFFERS          what it does for phones: gateway carries location channels,
+                          bridge joins this mesh with others of the area it names
+
+          --json          one line of JSON; its keys are stable
         \(socket)
 
         \(statuses)
@@ -56,7 +65,22 @@ enum Help {
 
         Prints what was counted since the daemon started; counts of zero are left out.
 
-          --json          one line of JSON, zeros included
+          mesh                packets and frames of the mesh node
+          mesh_drops          what the mesh node refused or left out, by reason
+          air_drops           what virtual air refused
+          nostr_drops         what relays sent and was refused
+          channel_deposits    location channels: messages peers handed in for relays
+          channel_broadcasts  messages another gateway brought to this mesh
+          channel_downlinks   messages of relays for this mesh, and echoes of deposits
+          bridge_deposits, bridge_broadcasts, bridge_downlinks
+                              the same for lines that cross the bridge
+          control             requests of this command
+
+        In the channel and bridge groups, published, queued, heard, held, sent, echoed
+        and counted are successes. The rest say why something was not carried; repeated
+        is the usual one: it was seen before.
+
+          --json          one line of JSON, zeros included; names are stable
         \(socket)
 
         \(statuses)
@@ -66,28 +90,44 @@ enum Help {
         usage: bitgate config check [FILE]
                bitgate config defaults
 
-        check      reads FILE (default \(Configuration.defaultPath)) and prints every mistake as FILE:LINE:COLUMN
-        defaults   prints a complete, commented configuration file
+          check           reads FILE (default \(Configuration.defaultPath)) and
+                          prints its mistakes, one a line, as
+                          FILE:LINE:COLUMN: KEY: what must stand there
+          defaults        prints a configuration file that explains every key
 
-        Exit status: 0 the file is good, 64 wrong usage, 66 no such file, 78 the file has mistakes.
+        Exit status: 0 the file is good, 64 wrong usage, 66 no such file or not
+        readable, 78 the file has mistakes.
 
         """
 
     static let chat = """
-        usage: bitgate chat --room DIR --name NAME [--nick NICK] [--state DIR] [--bridge on|off]
+        usage: bitgate chat --room DIR --name NAME [--nick NICK] [--state DIR]
+                            [--bridge on|off]
 
-        Joins a room of virtual air as a peer of its own and talks: what you type goes to everybody on the mesh. Reads
-        lines from a pipe as well as from a terminal.
+        Joins a room of virtual air as a peer of its own and talks: what you type goes
+        to everybody on the mesh. Lines may come from a pipe as well; they are said when
+        the first peer is in reach.
 
           --room DIR        the room's directory
-          --name NAME       this peer's name in the room: 1 to 32 characters of a-z, 0-9 and -
+          --name NAME       this peer's name in the room: 1 to 32 characters of a-z,
+                            0-9 and -
           --nick NICK       the name others see (default NAME)
-          --state DIR       keep the identity there; without it a new one is made each time
-          --bridge on|off   also send what is said on #mesh to other meshes of the area (default off)
+          --state DIR       keep the identity there; without it a new one is made each
+                            time
+          --bridge on|off   also send what is said on #mesh to other meshes of the
+                            area (default off)
 
         While talking:
 
         \(ChatHelp.text)
+        Lines begin with <NAME> when heard on this mesh, with [bridge] when they came
+        from another mesh, with [#GEOHASH] when from a location channel, with * when
+        about people or this console, and with ! when something could not be done.
+
+        Exit status: 0 left, 64 wrong usage, 69 lines came from a pipe and nobody was in
+        reach, 71 the room cannot be used, 73 the state directory cannot be used,
+        74 the output cannot be written, 75 the name or the state is in use.
+
         """
 
     static let simulate = """

@@ -1,6 +1,7 @@
 import Clibedit
 import EventLoop
 import Glibc
+import Station
 
 /// A line being edited at the bottom of a terminal, with other lines printed above it: libedit's callback interface on
 /// the event loop. At most one is open at a time.
@@ -23,20 +24,30 @@ final class LineEditor {
     private let loop: any EventLoop
     private var watch: (any Cancellable)?
     private var isOpen = false
-    /// The line is on the screen: not while a finished one is being dealt with.
+    /// Whether the prompt and what has been typed are on the screen.
     private var isEditing = false
+
+    /// Whether both ends are a terminal that can move its cursor.
+    static var isPossible: Bool {
+        let kind = getenv("TERM").map { String(cString: $0) } ?? ""
+        return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && kind != "" && kind != "dumb"
+    }
 
     init(loop: any EventLoop) { self.loop = loop }
 
     func open(prompt: String) {
-        setlocale(LC_CTYPE, "")
+        LineEditor.useUTF8()
         LineEditor.current = self
         libedit_leave_signals_alone()
         self.prompt = prompt
         isOpen = true
-        beginLine()
+        edit()
+        // There is nothing to complete, and the library would list the files of the directory.
+        rl_bind_key(9, rl_insert)
         stifle_history(LineEditor.historySize)
         watch = loop.watch(STDIN_FILENO, .read) { _ in rl_callback_read_char() }
+        loop.onSignal(SIGWINCH) { [weak self] in self?.resized() }
+        loop.onSignal(SIGTSTP) { [weak self] in self?.stopped() }
     }
 
     /// Gives the terminal back as it was.
@@ -51,19 +62,56 @@ final class LineEditor {
 
     /// Prints a line where the edited one stands, which moves down.
     func printAbove(_ line: String) {
-        Output.write((isEditing ? "\r\u{1B}[J" : "") + line + "\n")
-        if isEditing { redraw() }
+        guard isEditing else { return Output.write(line + "\n") }
+        clear()
+        Output.write(line + "\n")
+        redraw()
     }
 
-    /// The library leaves its callback mode with each finished line; installing the handler brings it back.
-    private func beginLine() {
-        rl_callback_handler_install(prompt) { LineEditor.current?.entered($0) }
+    /// Text is UTF-8 on the mesh and here, also where the login did not say so.
+    private static func useUTF8() {
+        setlocale(LC_CTYPE, "")
+        if String(cString: nl_langinfo(Int32(CODESET))) != "UTF-8" { setlocale(LC_CTYPE, "C.UTF-8") }
+    }
+
+    private func edit() {
         isEditing = true
+        rl_callback_handler_install(prompt) { LineEditor.current?.entered($0) }
+    }
+
+    /// Removes the edited line from the screen, all its rows.
+    private func clear() {
+        var height: Int32 = 0
+        var width: Int32 = 0
+        rl_get_screen_size(&height, &width)
+        let typed = UnsafeRawBufferPointer(start: libedit_line(), count: max(0, Int(libedit_cursor())))
+        let row = TerminalCursor.row(
+            after: prompt + String(decoding: typed, as: UTF8.self), columns: Int(width),
+            width: { Int(libedit_width(wchar_t($0.value))) })
+        Output.write((row > 0 ? "\u{1B}[\(row)A" : "") + "\r\u{1B}[J")
     }
 
     private func redraw() {
         rl_on_new_line()
         rl_forced_update_display()
+    }
+
+    private func resized() {
+        guard isEditing else { return }
+        // A terminal that has become narrower has broken the line anew.
+        rl_resize_terminal()
+        clear()
+        redraw()
+    }
+
+    /// Ctrl-Z: gives the terminal to the shell, and takes it back when in the foreground again.
+    private func stopped() {
+        guard isEditing else { return }
+        clear()
+        rl_deprep_terminal()
+        kill(getpid(), SIGSTOP)
+        rl_prep_terminal(1)
+        redraw()
     }
 
     private func entered(_ text: UnsafeMutablePointer<CChar>?) {
@@ -76,6 +124,7 @@ final class LineEditor {
         } else {
             onEnd?()
         }
-        if isOpen { beginLine() }
+        // The library leaves its callback mode with each finished line; installing the handler brings it back.
+        if isOpen { edit() }
     }
 }

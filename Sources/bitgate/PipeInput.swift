@@ -15,38 +15,22 @@ final class PipeInput {
     init(loop: any EventLoop) { self.loop = loop }
 
     func start() {
-        var info = stat()
-        let isFile = fstat(STDIN_FILENO, &info) == 0 && info.st_mode & S_IFMT == S_IFREG
-        if isFile {
-            // A file is always ready, and epoll refuses to watch one.
-            readOn()
-        } else {
-            watch = loop.watch(STDIN_FILENO, .read) { [weak self] _ in self?.read() }
-        }
+        watch = loop.watch(STDIN_FILENO, .read) { [weak self] _ in self?.read() }
     }
 
-    private func readOn() {
-        loop.enqueue { [weak self] in
-            if self?.read() == true { self?.readOn() }
-        }
-    }
-
-    /// Reads once; false at the end.
-    @discardableResult
-    private func read() -> Bool {
+    private func read() {
         let count = withUnsafeTemporaryAllocation(byteCount: 4_096, alignment: 1) { chunk in
             let count = Glibc.read(STDIN_FILENO, chunk.baseAddress, chunk.count)
             if count > 0 { buffer += chunk[..<count] }
             return count
         }
-        if count < 0, errno == EINTR || errno == EAGAIN { return true }
+        if count < 0, errno == EINTR || errno == EAGAIN { return }
         while let newline = buffer.firstIndex(of: 0x0a) { take(newline, dropping: 1) }
         if buffer.count > PipeInput.lineLimit { take(PipeInput.lineLimit, dropping: 0) }
-        guard count <= 0 else { return true }
+        guard count <= 0 else { return }
         if !buffer.isEmpty { take(buffer.count, dropping: 0) }
         watch?.cancel()
         onEnd?()
-        return false
     }
 
     private func take(_ count: Int, dropping end: Int) {

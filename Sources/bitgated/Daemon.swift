@@ -5,20 +5,25 @@ import Station
 /// The daemon's program: reads the configuration, runs the station until a signal ends it.
 enum Daemon {
     private static let help = """
-        bitgated is the bitchat gateway: a mesh node that joins its neighbours to public channels and to other meshes.
+        bitgated is the bitchat gateway: a mesh node that joins its neighbours to
+        location channels and to other meshes of the area.
 
         usage: bitgated [--config FILE]
 
-          --config FILE   the configuration (default \(Configuration.defaultPath))
+          --config FILE   the configuration (default \(Configuration.defaultPath));
+                          bitgate config defaults prints one that explains every key
           --help
           --version
 
-        It stays in the foreground and logs to standard error. SIGTERM and SIGINT stop it cleanly; SIGHUP reads the
-        configuration again. The bitgate command shows what it does.
+        It stays in the foreground and logs to standard error. SIGTERM and SIGINT stop
+        it: it withdraws what it offers and says goodbye to the mesh. SIGHUP makes it
+        read the configuration again; bitgate status names the keys that wait for a
+        restart. The bitgate command shows what it does.
 
-        Exit status: 0 stopped as told, 64 wrong usage, 66 no such file, 71 the system refused something,
-        73 the state directory or the identity in it cannot be used, 75 another daemon is running,
-        78 the configuration has mistakes.
+        Exit status: 0 stopped as told, 64 wrong usage, 66 no such configuration file
+        or not readable, 71 the system refused something, 73 the state directory or the
+        identity in it cannot be used, 75 the state, the socket or the name in the room
+        is in use, 78 the configuration has mistakes.
 
         """
 
@@ -57,7 +62,7 @@ enum Daemon {
             do {
                 station.reload(try Configuration(contentsOf: path))
             } catch {
-                log.error("the configuration was not read again: it has mistakes (bitgate config check tells)")
+                log.error("the configuration was not read again: see bitgate config check \(path: path)")
             }
         }
         try station.start()

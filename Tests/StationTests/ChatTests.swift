@@ -41,6 +41,14 @@ final class ChatLineTests: XCTestCase {
         XCTAssertEqual(ChatLine.problem("x").text, "! x")
     }
 
+    func testNoNameCanLookLikeAnotherOneWithSomethingSaid() {
+        XCTAssertEqual(
+            ChatLine.message(name: "ann> it is shut <bob", text: "hi").text, "<ann\\u{3E} it is shut <bob> hi")
+        XCTAssertEqual(PeerName.shown(" \t"), "anon")
+        XCTAssertEqual(PeerName.shown(String(repeating: "W", count: 255)), String(repeating: "W", count: 50) + "…")
+        XCTAssertEqual(PeerName.shown(" ann "), "ann")
+    }
+
     func testNoMessageCanMakeTwoLinesOrImitateAMark() {
         for line in [
             ChatLine.message(name: "a\n[bridge] <b> c", text: "x\r\ny\u{1B}[1A"), .notice("a\u{2028}b\u{85}c"),

@@ -117,10 +117,10 @@ final class ConfigurationTests: XCTestCase {
 
     func testBadValuesNameTheirPlaceAndWhatIsAllowed() {
         let cases: [(String, String)] = [
-            ("[air]\nmtu = 22", "2:7: air.mtu: must be a whole number from 23 to 517, not 22"),
-            ("[air]\nmtu = 518", "2:7: air.mtu: must be a whole number from 23 to 517, not 518"),
-            ("[air]\nmtu = \"517\"", "2:7: air.mtu: must be a whole number from 23 to 517, not \"517\""),
-            ("[air]\nmtu = 1.5", "2:7: air.mtu: must be a whole number from 23 to 517, not 1.5"),
+            ("[air]\nmtu = 109", "2:7: air.mtu: must be a whole number from 110 to 517, not 109"),
+            ("[air]\nmtu = 518", "2:7: air.mtu: must be a whole number from 110 to 517, not 518"),
+            ("[air]\nmtu = \"517\"", "2:7: air.mtu: must be a whole number from 110 to 517, not \"517\""),
+            ("[air]\nmtu = 1.5", "2:7: air.mtu: must be a whole number from 110 to 517, not 1.5"),
             ("[air]\nloss = 1.01", "2:8: air.loss: must be a number from 0 to 1, not 1.01"),
             ("[air]\nloss = nan", "2:8: air.loss: must be a number from 0 to 1, not nan"),
             ("[air]\nname = \"Up\"", "2:8: air.name: must be 1 to 32 characters of a-z, 0-9 and -, not \"Up\""),
@@ -166,7 +166,7 @@ final class ConfigurationTests: XCTestCase {
             ("[gateway]\nchannels = [\"u\", \"u\"]", "2:18: gateway.channels: \"u\" is listed twice"),
             (
                 "[gateway]\nchannels = [\"0\",\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\"]",
-                "2:12: gateway.channels: must be a list of at most 8 geohashes, not a list"
+                "2:12: gateway.channels: must be a list of at most 8 geohashes, not a list of 9"
             ),
             (
                 "[bridge]\nextra_cells = [\"u4p\"]",
@@ -203,13 +203,45 @@ final class ConfigurationTests: XCTestCase {
             ["b.toml:4:1: bridge.extra_cells: must not list location.cell itself"])
     }
 
-    func testSyntaxErrorsNameTheirPlace() {
-        for (text, place) in [("a = 1\nb = = 2\n", "2:5"), ("nickname = \"x\n", "1:14"), ("a = 1\na = 2", "2:5")] {
+    func testSyntaxErrorsNameTheirPlaceAndTheMistake() {
+        let cases: [(String, String)] = [
+            ("a = 1\nb = = 2\n", "2:5: not TOML: "),
+            ("nickname = \n", "1:12: not TOML: expected value, saw the end of the line"),
+            ("nickname = \"x\n", "1:14: not TOML: a text must end on the line it begins on"),
+            ("nickname = \"ö\n", "1:14: not TOML: a text must end on the line it begins on"),
+            ("nickname = \"a\u{1}b\"\n", "1:14: not TOML: unescaped control characters other than TAB (U+0009) are"),
+            ("a = 1\na = 2", "2:5: a stands here for the second time"),
+            ("[air]\nmtu = 185\n[air]\n", "3:1: air stands here for the second time"),
+        ]
+        for (text, expected) in cases {
             let found = problems(text)
             XCTAssertEqual(found.count, 1)
-            XCTAssertTrue(found.first?.hasPrefix("b.toml:\(place): ") == true, "\(found)")
+            XCTAssertTrue(found.first?.hasPrefix("b.toml:" + expected) == true, "\(found)")
         }
         XCTAssertEqual(problems("a = \"\u{0}").count, 1)
+    }
+
+    func testLineEndsAndByteOrderMarksOfOtherSystemsAreRead() throws {
+        XCTAssertEqual(try read("\u{FEFF}nickname = \"x\"\r\n[air]\r\nmtu = 185\r\n").air.mtu, 185)
+        XCTAssertEqual(
+            problems("nickname = \"x\"\r\n[air]\r\nmtu = 5\r\n").first?.hasPrefix("b.toml:3:7: air.mtu: "), true)
+    }
+
+    private func fault(_ path: String) -> StationFault? {
+        do {
+            _ = try Configuration(contentsOf: path)
+            return nil
+        } catch { return error }
+    }
+
+    func testWhatIsNoReadableFileIsNamedAsSuch() throws {
+        XCTAssertEqual(
+            fault("/nonexistent/b.toml"),
+            .configurationMissing(
+                "/nonexistent/b.toml: there is no such file; bitgate config defaults prints one to begin with"))
+        XCTAssertEqual(fault("/tmp"), .configurationMissing("/tmp: is a directory, not a file"))
+        XCTAssertNil(fault("/dev/null"))
+        XCTAssertEqual(fault("/dev/zero"), .configuration("/dev/zero is larger than 65536 bytes"))
     }
 
     func testAllMistakesAreReportedInFileOrder() {

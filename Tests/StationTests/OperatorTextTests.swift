@@ -45,13 +45,13 @@ final class OperatorTextTests: XCTestCase {
             radio     air, 1 link
                       incoming, up 1 min 1 s, 7 in, 9 out, last frame 3 s ago
             mesh      1 neighbour, 2 peers in reach
-            gateway   on, announced to phones, channels #u4pruy, 4 of 30 carriers sent in the last minute, \
-            1 message waiting for a relay
+            gateway   on, announced to phones, channels #u4pruy, 4 of 30 carriers sent in
+                      the last minute, 1 message waiting for a relay
             bridge    off
             tor       required
             relays    0 of 1 connected
-                      ws://127.0.0.1:7: waiting, last event 5 s ago, 2 accepted, 1 refused, \
-            3 waiting (connection refused)
+                      ws://127.0.0.1:7: waiting, last event 5 s ago, 2 accepted, 1 refused,
+                        3 waiting (connection refused)
 
             """)
     }
@@ -113,7 +113,7 @@ final class OperatorTextTests: XCTestCase {
             peer: "0011223344556677", nickname: "\u{1B}[2J\u{202E}evil\nfake line", neighbour: true, reachable: true,
             lastHeardSeconds: 2, gateway: false, bridge: true, cell: "\u{7}u4pruy")
         let text = OperatorText.peers([peer])
-        XCTAssertEqual(text.filter { $0 == "\n" }.count, 1)
+        XCTAssertEqual(text.filter { $0 == "\n" }.count, 2)
         XCTAssertFalse(text.unicodeScalars.contains { $0.value < 0x20 && $0 != "\n" || $0.value == 0x202E }, text)
         XCTAssertTrue(text.contains("\\u{1B}[2J\\u{202E}evil\\nfake line"), text)
         var hostile = report
@@ -134,16 +134,42 @@ final class OperatorTextTests: XCTestCase {
 
     func testCountersLeaveOutZeros() {
         XCTAssertEqual(
-            OperatorText.counters(["mesh": ["a-b": 2, "c": 0, "longer-name": 10], "air": ["x": 0]]),
+            OperatorText.counters(["mesh": ["a-b": 2, "c": 0, "longer-name": 10], "air": ["x": 0], "b": [:]]),
             """
-            air:
-              nothing yet
-
             mesh:
               a-b          2
               longer-name  10
 
+            nothing yet: air, b
+
             """)
+        XCTAssertEqual(OperatorText.counters(["air": ["x": 0]]), "nothing yet: air\n")
+    }
+
+    func testPeersAreATableWithTheNameLast() {
+        func peer(_ name: String, neighbour: Bool, gateway: Bool) -> PeerReport {
+            PeerReport(
+                peer: "0011223344556677", nickname: name, neighbour: neighbour, reachable: true,
+                lastHeardSeconds: gateway ? 61 : 5, gateway: gateway, bridge: gateway, cell: gateway ? "u4pruy" : nil)
+        }
+        XCTAssertEqual(
+            OperatorText.peers([
+                peer("gate", neighbour: true, gateway: true), peer(" ", neighbour: false, gateway: false),
+            ]),
+            """
+            PEER              WHERE      HEARD          OFFERS                  NAME
+            0011223344556677  neighbour  1 min 1 s ago  gateway, bridge u4pruy  gate
+            0011223344556677  in reach   5 s ago        -                       anon
+
+            """)
+        XCTAssertEqual(OperatorText.peers([]), "nobody in reach\n")
+    }
+
+    func testNoLineOfTheStatusIsWiderThanATerminal() {
+        var wide = report
+        wide.attention[0].message = String(repeating: "word ", count: 40)
+        wide.gateway.channels = (0..<8).map { "u4pruydqqv\($0)" }
+        for line in OperatorText.status(wide).split(separator: "\n") { XCTAssertLessThanOrEqual(line.count, 80) }
     }
 
     func testSpansShowTwoUnits() {

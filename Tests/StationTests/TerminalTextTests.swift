@@ -27,6 +27,16 @@ final class TerminalTextTests: XCTestCase {
         XCTAssertEqual(TerminalText.escape("\\u{1B}"), "\\\\u{1B}")
     }
 
+    func testJoinersStayWhereAScriptNeedsThemAndNowhereElse() {
+        let persian = "می\u{200C}خواهم"
+        let family = "👩\u{200D}👧"
+        XCTAssertEqual(TerminalText.escapeProse("\(persian) \(family)"), "\(persian) \(family)")
+        XCTAssertEqual(TerminalText.escapeProse("pass\u{200D}word \u{200C}"), "pass\\u{200D}word \\u{200C}")
+        XCTAssertEqual(TerminalText.escapeProse("ü\u{200D}\u{200D}"), "ü\u{200D}\\u{200D}")
+        XCTAssertEqual(TerminalText.escapeProse("ü\u{202E}\u{1B}\n\\"), "ü\\u{202E}\\u{1B}\\n\\\\")
+        XCTAssertEqual(TerminalText.escape(persian), "می\\u{200C}خواهم")
+    }
+
     func testNothingButPrintableScalarsComesOut() {
         for value in (0...0x10FFFF).compactMap({ Unicode.Scalar(UInt32($0)) })
         where value.value % 7 == 0 || value.value < 0x3000 {
@@ -36,5 +46,39 @@ final class TerminalTextTests: XCTestCase {
                 XCTAssertNotEqual(scalar.properties.generalCategory, .format)
             }
         }
+    }
+}
+
+final class TerminalCursorTests: XCTestCase {
+    /// Columns by the row's width: Chinese characters take two, and one character here cannot be shown.
+    private func row(_ text: String, columns: Int) -> Int {
+        TerminalCursor.row(after: text, columns: columns) { $0.value > 0x2e80 ? 2 : $0 == "\u{200D}" ? -1 : 1 }
+    }
+
+    func testAFullRowEndsAtOnce() {
+        XCTAssertEqual(row("", columns: 10), 0)
+        XCTAssertEqual(row("123456789", columns: 10), 0)
+        XCTAssertEqual(row("1234567890", columns: 10), 1)
+        XCTAssertEqual(row("1234567890123456789", columns: 10), 1)
+        XCTAssertEqual(row("12345678901234567890", columns: 10), 2)
+    }
+
+    func testAWideCharacterThatDoesNotFitBeginsTheNextRow() {
+        XCTAssertEqual(row("漢字漢字", columns: 9), 0)
+        XCTAssertEqual(row("漢字漢字漢", columns: 9), 1)
+        XCTAssertEqual(row("漢字漢字漢字漢字漢", columns: 9), 2)
+    }
+
+    func testWhatCannotBeShownCountsAsTheEditorShowsIt() {
+        XCTAssertEqual(row("\u{1}\u{7F}", columns: 5), 0)
+        XCTAssertEqual(row("\u{1}\u{7F}", columns: 4), 1)
+        XCTAssertEqual(row("\u{200D}", columns: 8), 0)
+        XCTAssertEqual(row("\u{200D}", columns: 7), 1)
+        XCTAssertEqual(row("1\t", columns: 9), 0)
+        XCTAssertEqual(row("1\t", columns: 8), 1)
+    }
+
+    func testATerminalOfNoWidthIsNoTrap() {
+        XCTAssertGreaterThan(row("ab漢", columns: 0), 2)
     }
 }

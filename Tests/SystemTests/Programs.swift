@@ -15,16 +15,18 @@ enum Programs {
         let errors: String
     }
 
-    /// Starts a program; its outputs go to files in `folder`.
+    /// Starts a program; its outputs go to files in the scratch folder.
+    /// - Parameter input: Its standard input, empty by default.
     static func start(
-        _ path: String, _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:]
+        _ path: String, _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:],
+        input: Pipe? = nil
     ) throws -> Running {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
         process.currentDirectoryURL = root
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput = input ?? FileHandle.nullDevice
         let running = Running(process: process, output: try scratch.file(), errors: try scratch.file())
         process.standardOutput = running.output.handle
         process.standardError = running.errors.handle

@@ -23,6 +23,18 @@ find_swift() {
     return 1
 }
 
+# from_caller PATH: the path as whoever called the script meant it, who may stand elsewhere.
+from_caller() {
+    case "$1" in
+        /*) printf '%s' "$1" ;;
+        *) printf '%s' "$OLDPWD/$1" ;;
+    esac
+}
+
+if [ -n "${BITGATE_VENV:-}" ]; then
+    BITGATE_VENV=$(from_caller "$BITGATE_VENV")
+    export BITGATE_VENV
+fi
 relay_environment() { printf '%s' "${BITGATE_VENV:-$PWD/.venv}"; }
 
 relay_environment_works() {

@@ -5,7 +5,11 @@
 # SIGKILL: the pipe to it closes then. It ends every process that carries the stage's name in its environment, those
 # started in the last moment included, and removes the folder, which it made itself.
 stage_open() {
-    stage=$(mktemp -u "${TMPDIR:-/tmp}/bitgate-demo-XXXXXX")
+    local folder
+    folder=$(cd "$(from_caller "${TMPDIR:-/tmp}")" 2>/dev/null && pwd) || die 1 "TMPDIR is no folder: ${TMPDIR:-}"
+    # What stands below it are sockets, whose paths have at most 107 bytes.
+    [ "${#folder}" -le 60 ] || die 1 "the path of $folder is too long for sockets: set TMPDIR to a shorter one"
+    stage=$(mktemp -u "$folder/bitgate-demo-XXXXXX")
     exec {lifeline}> >(exec setsid bash deploy/lib/watchdog.sh "$stage" "$keep")
     watchdog=$!
     export BITGATE_STAGE=$stage
@@ -13,7 +17,12 @@ stage_open() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
     trap 'exit 129' HUP
-    until_true '[ -d "$stage" ]' || die 1 "no folder can be made in ${TMPDIR:-/tmp}"
+    until [ -d "$stage" ]; do
+        kill -0 "$watchdog" 2>/dev/null ||
+            die 1 "no folder can be made in $folder: set TMPDIR to one that can be written to"
+        sleep 0.02
+    done
+    crew[watchdog]=$watchdog
 }
 
 stage_close() {
@@ -22,15 +31,23 @@ stage_close() {
     trap '' INT TERM HUP
     exec {lifeline}>&-
     wait "$watchdog" 2>/dev/null || true
+    # Should the watchdog itself have been killed.
+    if [ -e "$stage/relay.out" ] && [ "$keep" = no ]; then
+        env -u BITGATE_STAGE bash deploy/lib/watchdog.sh "$stage" "$keep" again </dev/null || true
+    fi
     if [ "$keep" = yes ]; then say "logs: $stage"; fi
     exit "$status"
 }
+
+# What was started, by name: none of it ends before the demo does.
+declare -A crew
 
 # background NAME COMMAND…: its output goes to $stage/NAME.out and .err.
 background() {
     local name=$1
     shift
     "$@" {lifeline}>&- >"$stage/$name.out" 2>"$stage/$name.err" </dev/null &
+    crew[$name]=$!
 }
 
 declare -A inputs
@@ -44,16 +61,27 @@ person() {
     inputs[$name]=$input
     "$bin/bitgate" chat --room "$stage/room-$room" --name "$name" --bridge on \
         {lifeline}>&- <"$stage/$name.in" >"$stage/$name.out" 2>"$stage/$name.err" &
+    crew[$name]=$!
 }
 
 enter() { printf '%s\n' "$2" >&"${inputs[$1]}"; }
 
-# until_true COMMAND: tries for 30 seconds.
+# until_true COMMAND: tries for 30 seconds, as long as everything that was started runs.
 until_true() {
     local end=$((SECONDS + 30))
     until eval "$1"; do
+        check_crew
         [ "$SECONDS" -lt "$end" ] || return 1
         sleep 0.1
+    done
+}
+
+check_crew() {
+    local name status=0
+    for name in "${!crew[@]}"; do
+        kill -0 "${crew[$name]}" 2>/dev/null && continue
+        wait "${crew[$name]}" || status=$?
+        fail "$name ended by itself, with status $status"
     done
 }
 
@@ -67,6 +95,7 @@ gate_is_connected() {
     "$bin/bitgate" status --json --socket "$stage/$1.socket" 2>/dev/null | grep -q '"state":"connected"'
 }
 
+# fail WORDS…: says what did not work and what the programs complained of, and ends.
 fail() {
     local file
     say "failed: $*" >&2
@@ -121,5 +150,16 @@ transcript() {
         else
             grep -E "> $(literal "${line#*:}")$" "$stage/$witness.out" | sed 's/^/  /' || true
         fi
+    done
+}
+
+# Lets somebody in room B repeat what was said in room A, so that whoever types there sees it arrive.
+answer_from_room_b() {
+    local line
+    tail -n 0 -f "$stage/bruno.out" | while IFS= read -r line; do
+        case "$line" in
+            "[bridge] <alice#"* | "[bridge] <adam#"*) ;;
+            "[bridge] <"*"> "*) enter bruno "room B heard: ${line#*> }" ;;
+        esac
     done
 }

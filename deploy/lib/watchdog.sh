@@ -1,7 +1,8 @@
-# watchdog.sh STAGE KEEP: makes the stage's folder, waits until its input ends, then clears the stage. See stage.sh.
+# watchdog.sh STAGE KEEP [again]: makes the stage's folder, waits until its input ends, then clears the stage. With
+# "again" the folder is there already. See stage.sh.
 stage=$1 keep=$2
 trap '' HUP INT TERM
-mkdir -m 700 "$stage" || exit 1
+[ "${3:-}" = again ] || mkdir -m 700 "$stage" || exit 1
 cat >/dev/null
 
 members() { grep -lszx "BITGATE_STAGE=$stage" /proc/[0-9]*/environ 2>/dev/null | grep -o '[0-9]\+' || true; }
@@ -17,7 +18,7 @@ while [ -n "$(members)" ]; do
     sleep 0.05
 done
 if [ "$keep" = yes ]; then
-    rm -rf "$stage"/state-* "$stage"/room-* "$stage"/*.socket "$stage"/*.in
+    rm -rf "$stage"/{state-*,room-*,*.socket,*.in,bitgate,bitgate-relay-*}
 else
     rm -rf "$stage"
 fi

@@ -18,7 +18,8 @@ public enum ChatLine: Equatable, Sendable {
         }
     }
 
+    /// A `>` in a name is escaped, so that no name can look like another one with something said.
     private static func said(_ name: String, _ text: String) -> String {
-        "<\(TerminalText.escape(name))> \(TerminalText.escape(text))"
+        "<\(TerminalText.escape(name, alsoEscaping: ">"))> \(TerminalText.escapeProse(text))"
     }
 }

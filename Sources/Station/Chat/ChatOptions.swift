@@ -33,10 +33,17 @@ extension ChatPeer {
     /// A peer on virtual air.
     public convenience init(_ options: ChatOptions, loop: any EventLoop) throws(StationFault) {
         var random = SystemRandomNumberGenerator()
-        let state = try options.stateDirectory.map { (path) throws(StationFault) in try StateDirectory(path) }
-        let identity =
-            try state.map { (state) throws(StationFault) in try IdentityStore(in: state).loadOrCreate(using: &random) }
-            ?? .generate(using: &random)
+        let state: StateDirectory?
+        let identity: StationIdentity
+        do throws(StationFault) {
+            state = try options.stateDirectory.map { (path) throws(StationFault) in try StateDirectory(path) }
+            identity =
+                try state.map { (state) throws(StationFault) in
+                    try IdentityStore(in: state).loadOrCreate(using: &random)
+                } ?? .generate(using: &random)
+        } catch {
+            throw error.about("--state")
+        }
         self.init(
             loop: loop,
             radio: VirtualAir(

@@ -80,8 +80,9 @@ public final class ChatPeer {
     /// What is typed is said where the person is.
     public var place: String { geohash.map { "#" + $0 } ?? "#mesh" }
 
-    /// Carries out one typed line.
+    /// Carries out one typed line; nothing any more once the peer is leaving.
     public func enter(_ line: String) {
+        guard !isLeaving else { return }
         switch ChatCommand(line) {
         case .nothing: break
         case .say(let text): say(text)
@@ -210,9 +211,9 @@ public final class ChatPeer {
     /// Namesakes are told apart by the first digits of their peer IDs, and nobody passes for this person (chapter 03
     /// B11).
     private func name(of peer: PeerID, calledBy nickname: String) -> String {
-        let name = nickname.isEmpty ? "anon" : nickname
+        let name = PeerName.shown(nickname)
         let isShared = name == self.nickname || nicknames.contains { $0.key != peer && $0.value == name }
-        return isShared || nickname.isEmpty ? "\(name)#\(peer.hex.prefix(4))" : name
+        return isShared || name == PeerName.anonymous ? "\(name)#\(peer.hex.prefix(4))" : name
     }
 }
 
@@ -229,7 +230,7 @@ extension ChatPeer: SwitchboardObserver {
     }
 
     private func met(_ peer: PeerSnapshot) {
-        nicknames[peer.id] = peer.nickname.isEmpty ? "anon" : peer.nickname
+        nicknames[peer.id] = PeerName.shown(peer.nickname)
         let name = name(of: peer)
         let before = names.updateValue(name, forKey: peer.id)
         if before == nil {

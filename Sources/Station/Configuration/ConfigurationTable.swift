@@ -30,18 +30,24 @@ enum ConfigurationTable {
 
             Setting("radio.kind", \.radio.kind, .choice, "The radio; virtual air is the only one so far."),
 
-            Setting("air.room", \.air.room, .path, "The room's directory."),
+            Setting(
+                "air.room", \.air.room, .path,
+                "The room: a directory in which every node keeps a socket; made if absent."),
             Setting(
                 "air.name", \.air.name, .airName, example: #""gate-1a2b""#,
                 "This node's name in the room; unset: gate- and 4 hex digits of the box's peer ID."),
-            Setting("air.mtu", \.air.mtu, .integer(23...517), "ATT MTU offered to neighbours."),
+            Setting(
+                "air.mtu", \.air.mtu, .integer(SettingLimits.airMTU),
+                "ATT MTU offered to neighbours; phones offer from 185 to 517. A node on a link too narrow for a whole "
+                    + "announcement, about 300, is heard but not taken for a neighbour."),
             Setting("air.loss", \.air.loss, .number(0...1), "Share of received frames that get lost, for trials."),
             Setting("air.delay", \.air.delay, .delay, "How long received frames are held back, for trials."),
             Setting("air.seed", \.air.seed, .integer(0...Int64.max), "Seed of loss and delay, to repeat a trial."),
 
             Setting(
                 "location.cell", \.location.cell, .cell, example: #""u4pruy""#,
-                "Geohash of the place, at least 6 characters; cut to 6. Not together with coordinates."),
+                "Geohash of the place, cut to 6 characters: about 1.2 by 0.6 kilometres. Not together with coordinates."
+            ),
             Setting(
                 "location.latitude", \.location.latitude, .number(-90...90), example: "57.64911",
                 "Degrees north; needs longitude."),
@@ -55,7 +61,7 @@ enum ConfigurationTable {
                 "Repeat an uplinked message on the mesh once, so that others without internet see it too.", .reload),
             Setting(
                 "gateway.channels", \.gateway.channels, .geohashes(atMost: 8),
-                "Geohash channels always brought to the mesh, at most 8.", .reload),
+                "Geohash channels always brought to the mesh.", .reload),
             Setting(
                 "gateway.demand_channels", \.gateway.demandChannels, .boolean,
                 "Also bring the channels neighbours write in, for an hour after their last message.", .reload),
@@ -67,18 +73,23 @@ enum ConfigurationTable {
 
             Setting(
                 "nostr.relays", \.nostr.relays, .relays,
-                "Added relays, at most 8: wss:// anywhere, ws:// only on this machine or for .onion names.", .reload),
+                "Added relays: wss:// anywhere, ws:// only on this machine or for .onion names. This version has no "
+                    + "TLS and no Tor yet: it dials only ws:// on this machine.", .reload),
             Setting(
                 "nostr.use_builtin_relays", \.nostr.useBuiltInRelays, .boolean,
-                "Use the relays phones use as well. When false, nostr.relays alone carry everything.", .reload),
+                "Use the relays phones use as well. When false, nostr.relays alone carry everything, as in a "
+                    + "network apart.",
+                .reload),
 
             Setting(
                 "nostr.directory", \.nostr.directory, .path,
-                "The list of relays and where they stand, from which phones choose those of a place.", .reload),
+                "The list of relays and where they stand, by which phones choose those of a place: CSV whose first "
+                    + "line is relay url,latitude,longitude. Not needed when use_builtin_relays is false.", .reload),
 
             Setting(
                 "network.tor", \.network.tor, .choice,
-                "\"required\" goes through Tor or not at all; \"off\" shows relays this box's address."),
+                "\"required\" goes through Tor or not at all, which in this version means not at all; \"off\" shows "
+                    + "relays this box's address."),
 
             Setting(
                 "clock.trust_system", \.clock.trustSystem, .boolean,

@@ -40,9 +40,12 @@ extension Configuration {
         let relays = RelaySet(
             custom: nostr.relays.map(\.text), builtIn: nostr.useBuiltInRelays ? RelaySet.builtIn : [],
             policy: SettingLimits.relayPolicy)
-        return RelayChoice(
-            defaults: relays.all,
-            directory: nostr.useBuiltInRelays ? GeoRelayDirectory.read(nostr.directory) ?? .empty : nil)
+        guard nostr.useBuiltInRelays else { return RelayChoice(defaults: relays.all, directory: nil) }
+        do {
+            return RelayChoice(defaults: relays.all, directory: try GeoRelayDirectory(contentsOf: nostr.directory))
+        } catch {
+            return RelayChoice(defaults: relays.all, directory: .empty, directoryProblem: "\(error)")
+        }
     }
 
     /// This configuration with those settings of another that may change while running.
@@ -55,15 +58,23 @@ extension Configuration {
         merged.log = next.log
         return merged
     }
+
+    /// The keys in which another configuration differs, in the order they are documented.
+    func keysThatDiffer(from other: Configuration) -> [String] {
+        ConfigurationTable.settings.filter { $0.differs(self, other) }.map(\.key)
+    }
 }
 
 extension GeoRelayDirectory {
-    /// `nil` when the file is not there or any line of it is wrong.
-    static func read(_ path: String) -> GeoRelayDirectory? {
+    init(contentsOf path: String) throws {
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard raw >= 0 else { return nil }
+        guard raw >= 0 else { throw SystemError.last("open", subject: path) }
         let file = FileDescriptor(owning: raw)
-        let bytes = try? PrivateFile.readAll(file, path: path, limit: GeoRelayDirectory.maximumFileBytes)
-        return bytes.flatMap { try? GeoRelayDirectory(csv: $0) }
+        let bytes = try PrivateFile.readAll(file, path: path, limit: GeoRelayDirectory.maximumFileBytes)
+        do {
+            try self.init(csv: bytes)
+        } catch {
+            throw PrivateFile.ReadProblem.unreadable("\(path): \(error)")
+        }
     }
 }

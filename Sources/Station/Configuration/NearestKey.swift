@@ -1,10 +1,10 @@
-/// Finds the key an operator probably meant.
-enum NearestKey {
+/// Finds the key, option or command an operator probably meant.
+public enum NearestKey {
     /// Longest key looked at: the search is quadratic.
     static let lengthLimit = 64
 
     /// The key within a third of its length in edits, or the only one with the same last part; `nil` when none is near.
-    static func find(_ wrong: String, in known: [String]) -> String? {
+    public static func find(_ wrong: String, in known: [String]) -> String? {
         guard wrong.utf8.count <= lengthLimit else { return nil }
         let lastPart = wrong.split(separator: ".").last.map { "." + $0 } ?? wrong
         let sameName = known.filter { $0.hasSuffix(lastPart) }

@@ -33,33 +33,39 @@ struct Setting {
     /// A value to show where there is no default.
     let example: String?
     let apply: (TomlEntry, inout Configuration) throws(SettingProblem) -> Void
+    /// Whether two configurations have different values here.
+    let differs: (Configuration, Configuration) -> Bool
 
-    init<Value>(
+    init<Value: Equatable>(
         _ key: String, _ path: WritableKeyPath<Configuration, Value>, _ rule: SettingRule<Value>,
         _ summary: String, _ effect: SettingEffect = .restart
     ) {
-        self.init(key, rule, effect, summary, standard: rule.write(Configuration()[keyPath: path]), example: nil) {
-            $0[keyPath: path] = $1
-        }
+        self.init(
+            key, rule, effect, summary, standard: rule.write(Configuration()[keyPath: path]), example: nil,
+            differs: { $0[keyPath: path] != $1[keyPath: path] }, store: { $0[keyPath: path] = $1 })
     }
 
     /// A setting that is unset unless the file sets it.
-    init<Value>(
+    init<Value: Equatable>(
         _ key: String, _ path: WritableKeyPath<Configuration, Value?>, _ rule: SettingRule<Value>,
         example: String, _ summary: String, _ effect: SettingEffect = .restart
     ) {
-        self.init(key, rule, effect, summary, standard: nil, example: example) { $0[keyPath: path] = $1 }
+        self.init(
+            key, rule, effect, summary, standard: nil, example: example,
+            differs: { $0[keyPath: path] != $1[keyPath: path] }, store: { $0[keyPath: path] = $1 })
     }
 
     private init<Value>(
         _ key: String, _ rule: SettingRule<Value>, _ effect: SettingEffect, _ summary: String, standard: String?,
-        example: String?, store: @escaping (inout Configuration, Value) -> Void
+        example: String?, differs: @escaping (Configuration, Configuration) -> Bool,
+        store: @escaping (inout Configuration, Value) -> Void
     ) {
         self.key = key
         self.effect = effect
         self.summary = summary
         self.standard = standard
         self.example = example
+        self.differs = differs
         allowed = rule.allowed
         apply = { (entry: TomlEntry, configuration: inout Configuration) throws(SettingProblem) in
             guard let value = try rule.read(entry.value) else {
@@ -83,7 +89,7 @@ extension TomlValue {
     var shown: String {
         switch self {
         case .table: "a section"
-        case .array(let elements): elements.isEmpty ? "an empty list" : "a list"
+        case .array(let elements): elements.isEmpty ? "an empty list" : "a list of \(elements.count)"
         case .text(let text):
             "\"" + TerminalText.escape(String(text.prefix(TomlValue.shownLimit)))
                 + (text.count > TomlValue.shownLimit ? "…\"" : "\"")

@@ -1,5 +1,6 @@
 import Basics
 import Gateway
+import Mesh
 import Nostr
 import Radio
 import Wire
@@ -79,6 +80,10 @@ extension SettingRule where Value == [NostrRelayURL] {
 }
 
 enum SettingLimits {
+    /// On a narrower link not even a fragment fits, and the box would be mute: 3 bytes of ATT header, 43 of a directed
+    /// fragment and the smallest slice (chapter 01 §9.9).
+    static let airMTU = 3 + 43 + MeshLimits.smallestFragmentChunk...517
+
     /// Fewest characters of a rendezvous cell (chapter 06 §4.4).
     static let cellLength = 6
 

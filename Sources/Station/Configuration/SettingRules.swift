@@ -71,8 +71,10 @@ extension SettingRule where Value == Double {
 
 extension SettingRule where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     static var choice: SettingRule {
-        .text(
-            Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or "), parse: { Value(rawValue: $0) },
+        let names = Value.allCases.map { "\"\($0.rawValue)\"" }
+        let allButLast = names.dropLast().joined(separator: ", ")
+        return .text(
+            (allButLast.isEmpty ? "" : allButLast + " or ") + (names.last ?? ""), parse: { Value(rawValue: $0) },
             write: { $0.rawValue })
     }
 }

@@ -40,11 +40,6 @@ struct TomlEntry: Equatable {
     let place: TextPlace
 }
 
-struct TomlSyntaxError: Error, Equatable {
-    let message: String
-    let place: TextPlace
-}
-
 /// A TOML file as a flat list of entries in file order, tables included.
 struct TomlDocument {
     let entries: [TomlEntry]
@@ -57,8 +52,8 @@ struct TomlDocument {
         defer { ctoml_free(parsed) }
         if let message = ctoml_error(parsed) {
             throw TomlSyntaxError(
-                message: String(cString: message),
-                place: TextPlace(line: Int(ctoml_error_line(parsed)), column: Int(ctoml_error_column(parsed))))
+                library: String(cString: message),
+                at: TextPlace(line: Int(ctoml_error_line(parsed)), column: Int(ctoml_error_column(parsed))), in: bytes)
         }
         entries = TomlDocument.entries(of: parsed)
     }

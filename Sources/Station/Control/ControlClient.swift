@@ -93,6 +93,7 @@ public enum ControlClientError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .nobodyAnswers, .silent: ExitStatus.unavailable
         case .forbidden: ExitStatus.noPermission
+        case .refused(let error) where error.code == ControlError.busy: ExitStatus.tryLater
         case .refused, .notUnderstood: ExitStatus.protocolError
         }
     }

@@ -61,6 +61,9 @@ public struct ControlError: Error, Equatable, Sendable {
     public let code: String
     public let message: String
 
+    /// The code of the refusal that passes by itself.
+    static let busy = "busy"
+
     public init(code: String, message: String) {
         self.code = code
         self.message = message

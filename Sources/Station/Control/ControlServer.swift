@@ -61,7 +61,8 @@ public final class ControlServer {
     private func accepted(_ connection: FileDescriptor) {
         guard clients.count < ControlLimits.clients else {
             tally.count(.clientRefused)
-            let refusal = ControlError(code: "busy", message: "\(ControlLimits.clients) clients are connected")
+            let refusal = ControlError(
+                code: ControlError.busy, message: "\(ControlLimits.clients) clients are connected already")
             _ = ControlAnswer.refused(refusal).line.withUnsafeBytes { connection.send($0) }
             return connection.close()
         }

@@ -16,7 +16,7 @@ final class SocketFile {
         try SocketFile.makeParent(of: path)
         try SocketFile.refuseIfTaken(path)
         let fresh = path + ".\(getpid())"
-        do {
+        do throws(SystemError) {
             unlink(fresh)
             descriptor = try UnixSocket.listen(.stream, at: fresh)
             guard chmod(fresh, 0o660) == 0 else { throw SystemError.last("chmod", subject: fresh) }
@@ -27,7 +27,7 @@ final class SocketFile {
             guard rename(fresh, path) == 0 else { throw SystemError.last("rename", subject: path) }
         } catch {
             unlink(fresh)
-            throw .system("the control socket cannot be opened: \(error)")
+            throw .system(SystemError(error.call, code: error.code, subject: path).withCure)
         }
     }
 
@@ -43,7 +43,7 @@ final class SocketFile {
         guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
         let parent = String(path[..<slash])
         if mkdir(parent, 0o750) != 0, errno != EEXIST {
-            throw .system("the control socket's directory: \(SystemError.last("mkdir", subject: parent))")
+            throw .system(SystemError.last("mkdir", subject: parent).withCure)
         }
     }
 
@@ -51,13 +51,15 @@ final class SocketFile {
     private static func refuseIfTaken(_ path: String) throws(StationFault) {
         var info = stat()
         guard lstat(path, &info) == 0 else { return }
-        guard info.st_mode & S_IFMT == S_IFSOCK else { throw .system("\(path) is in the way and is no socket") }
+        guard info.st_mode & S_IFMT == S_IFSOCK else {
+            throw .system("\(path) is there already and is no socket: move it away")
+        }
         do {
             _ = try UnixSocket.connect(.stream, to: path)
         } catch {
             if error.code == ECONNREFUSED || error.code == ENOENT { return }
-            if error.code != EAGAIN { throw .system("\(path) is in the way: \(error)") }
+            if error.code != EAGAIN { throw .system(error.withCure) }
         }
-        throw .alreadyRunning("another daemon answers at \(path)")
+        throw .alreadyRunning("another daemon answers at \(path): stop it, or give this one a path of its own")
     }
 }

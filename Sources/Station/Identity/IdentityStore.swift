@@ -96,7 +96,7 @@ public struct IdentityStore {
     }
 
     private func create(_ identity: StationIdentity) throws(StationFault) {
-        do {
+        do throws(SystemError) {
             try removeFresh()
             guard mkdir(fresh, 0o700) == 0 else { throw SystemError.last("mkdir", subject: fresh) }
             try write(identity.node.noise.privateKey, IdentityStore.noiseFile)
@@ -106,7 +106,7 @@ public struct IdentityStore {
             guard rename(fresh, directory) == 0 else { throw SystemError.last("rename", subject: directory) }
             try PrivateFile.syncDirectory(parent)
         } catch {
-            throw .state("a new identity cannot be stored: \(error)")
+            throw .state("a new identity cannot be stored: \(error.withCure)")
         }
     }
 

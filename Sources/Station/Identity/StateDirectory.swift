@@ -10,16 +10,16 @@ public final class StateDirectory {
     public init(_ path: String) throws(StationFault) {
         self.path = path
         if mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw .state(SystemError.last("mkdir", subject: path).description)
+            throw .state(SystemError.last("mkdir", subject: path).withCure)
         }
         var info = stat()
-        guard stat(path, &info) == 0 else { throw .state(SystemError.last("stat", subject: path).description) }
+        guard stat(path, &info) == 0 else { throw .state(SystemError.last("stat", subject: path).withCure) }
         guard info.st_mode & S_IFMT == S_IFDIR else { throw .state("\(path) is not a directory") }
         guard info.st_uid == geteuid() else {
-            throw .state("\(path) belongs to another user: run bitgated as its owner, or chown it")
+            throw .state("\(path) belongs to another user: run as its owner, or chown it")
         }
         guard info.st_mode & 0o077 == 0 else {
-            throw .state("\(path) is open to other users: chmod 0700 \(path)")
+            throw .state("\(path) is open to other users, and is to hold keys: chmod 0700 \(path)")
         }
         lock = try StateDirectory.lock(path + "/lock")
     }
@@ -28,12 +28,13 @@ public final class StateDirectory {
     /// it would let two processes lock two different files of the same name.
     private static func lock(_ path: String) throws(StationFault) -> FileDescriptor {
         let raw = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard raw >= 0 else { throw .state(SystemError.last("open", subject: path).description) }
+        guard raw >= 0 else { throw .state(SystemError.last("open", subject: path).withCure) }
         let descriptor = FileDescriptor(owning: raw)
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {
             throw errno == EWOULDBLOCK
-                ? .alreadyRunning("another process uses this state: \(path) is locked")
-                : .state(SystemError.last("lock", subject: path).description)
+                ? .alreadyRunning(
+                    "another process uses this state (\(path) is locked): stop it, or choose another directory")
+                : .state(SystemError.last("lock", subject: path).withCure)
         }
         return descriptor
     }

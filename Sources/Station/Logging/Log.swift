@@ -41,6 +41,8 @@ public struct LogMessage: ExpressibleByStringInterpolation, Sendable {
         }
         /// A path from the command line or the configuration.
         public mutating func appendInterpolation(path: String) { text += TerminalText.escape(path) }
+        /// A key of the configuration table.
+        public mutating func appendInterpolation(key: String) { text += TerminalText.escape(key) }
         /// The system's words for an error number.
         public mutating func appendInterpolation(errno code: Int32) { text += String(cString: strerror(code)) }
     }

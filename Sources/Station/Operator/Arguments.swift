@@ -29,7 +29,9 @@ public struct Arguments {
                 }
                 guard values.updateValue(value, forKey: name) == nil else { throw .usage("\(name) is given twice") }
             } else {
-                let hint = NearestKey.find(name, in: known + options).map { "; did you mean \($0)?" } ?? ""
+                // Of one letter, every other letter is as near.
+                let near = name.utf8.count > 2 ? NearestKey.find(name, in: known + options) : nil
+                let hint = near.map { "; did you mean \($0)?" } ?? ""
                 throw .usage("unknown option \(TerminalText.escape(name))\(hint)")
             }
         }

@@ -1,53 +1,59 @@
 /// What the bitgate command prints for people. Everything that came from outside is escaped here.
 public enum OperatorText {
     public static func status(_ report: StatusReport) -> String {
-        var lines = [
+        var lines = wrap(
             "bitgate \(safe(report.version)), up \(span(report.uptimeSeconds)): "
-                + "\(safe(report.nickname)) (peer \(safe(report.peer)))"
-        ]
+                + "\(safe(report.nickname)) (peer \(safe(report.peer)))", hanging: 2)
         for item in report.attention {
-            lines += ["", "! \(safe(item.message))", "  \(safe(item.remedy))"]
+            lines += [""] + wrap("! " + safe(item.message), hanging: 2) + wrap("  " + safe(item.remedy), hanging: 2)
         }
-        lines += [
-            "",
-            row("clock", (report.clock.trusted ? "trusted" : "not trusted") + ", \(safe(report.clock.source))"),
-            row("radio", "\(safe(report.radio.kind)), \(count(report.radio.links.count, "link"))"),
-        ]
-        lines += report.radio.links.map { row("", link($0)) }
-        lines += [
-            row(
-                "mesh",
-                "\(count(report.mesh.neighbours, "neighbour")), \(count(report.mesh.reachable, "peer")) in reach"),
-            row("gateway", service(report.gateway)),
-            row("bridge", service(report.bridge)),
-            row("tor", safe(report.network.tor)),
-            row("relays", relays(report.network.relays)),
-        ]
-        lines += report.network.relays.map { row("", relay($0)) }
+        lines += [""]
+        lines += row("clock", (report.clock.trusted ? "trusted" : "not trusted") + ", \(safe(report.clock.source))")
+        lines += row("radio", "\(safe(report.radio.kind)), \(count(report.radio.links.count, "link"))")
+        lines += report.radio.links.flatMap { detail(link($0)) }
+        lines += row(
+            "mesh", "\(count(report.mesh.neighbours, "neighbour")), \(count(report.mesh.reachable, "peer")) in reach")
+        lines += row("gateway", service(report.gateway))
+        lines += row("bridge", service(report.bridge))
+        lines += row("tor", safe(report.network.tor))
+        lines += row("relays", relays(report.network.relays))
+        lines += report.network.relays.flatMap { detail(relay($0)) }
         return lines.joined(separator: "\n") + "\n"
     }
 
     public static func peers(_ peers: [PeerReport]) -> String {
         guard !peers.isEmpty else { return "nobody in reach\n" }
+        // The name stands last: it can be long, and wider on the screen than its characters are many.
         let rows = peers.map { peer in
             [
-                safe(peer.peer), safe(peer.nickname),
-                peer.neighbour ? "neighbour" : peer.reachable ? "in reach" : "gone",
-                "heard \(span(peer.lastHeardSeconds)) ago",
-                [peer.gateway ? "gateway" : nil, peer.bridge ? "bridge \(safe(peer.cell ?? ""))" : nil].compactMap {
-                    $0
-                }
-                .joined(separator: ", "),
+                safe(peer.peer), peer.neighbour ? "neighbour" : peer.reachable ? "in reach" : "gone",
+                span(peer.lastHeardSeconds) + " ago", services(peer), safe(PeerName.shown(peer.nickname)),
             ]
         }
-        return table(rows)
+        return table([["PEER", "WHERE", "HEARD", "OFFERS", "NAME"]] + rows)
+    }
+
+    private static func services(_ peer: PeerReport) -> String {
+        let offered = [peer.gateway ? "gateway" : nil, peer.bridge ? "bridge \(safe(peer.cell ?? ""))" : nil]
+        let text = offered.compactMap { $0 }.joined(separator: ", ")
+        return text.isEmpty ? "-" : text
     }
 
     public static func counters(_ report: CounterReport) -> String {
-        let groups = report.keys.sorted().map { group in
-            let counts = (report[group] ?? [:]).sorted { $0.key < $1.key }
-            let rows = counts.filter { $0.value > 0 }.map { [safe($0.key), "\($0.value)"] }
-            return safe(group) + ":\n" + (rows.isEmpty ? "  nothing yet\n" : table(rows, indent: "  "))
+        var groups: [String] = []
+        var empty: [String] = []
+        for group in report.keys.sorted() {
+            let counts = (report[group] ?? [:]).filter { $0.value > 0 }.sorted { $0.key < $1.key }
+            if counts.isEmpty {
+                empty.append(safe(group))
+            } else {
+                let rows = counts.map { [safe($0.key), "\($0.value)"] }
+                groups.append(safe(group) + ":\n" + table(rows, indent: "  "))
+            }
+        }
+        if !empty.isEmpty {
+            let lines = wrap("nothing yet: " + empty.joined(separator: ", "), hanging: 2)
+            groups.append(lines.joined(separator: "\n") + "\n")
         }
         return groups.joined(separator: "\n")
     }
@@ -103,8 +109,35 @@ public enum OperatorText {
         return text
     }
 
-    private static func row(_ name: String, _ text: String) -> String {
-        name + String(repeating: " ", count: max(1, 10 - name.count)) + text
+    /// Columns of a terminal as it opens.
+    private static let width = 80
+    private static let margin = 10
+
+    private static func row(_ name: String, _ text: String) -> [String] {
+        wrap(name + String(repeating: " ", count: max(1, margin - name.count)) + text, hanging: margin)
+    }
+
+    /// One thing of those the row above counts.
+    private static func detail(_ text: String) -> [String] {
+        wrap(String(repeating: " ", count: margin) + text, hanging: margin + 2)
+    }
+
+    /// Lines of at most `width` characters, broken at spaces; those after the first are indented by `hanging`.
+    private static func wrap(_ text: String, hanging: Int) -> [String] {
+        var lines: [String] = []
+        // Spaces that align columns stay: only what follows the first word can begin a new line.
+        var line = String(text.prefix { $0 == " " })
+        var isEmpty = true
+        for word in text.dropFirst(line.count).split(separator: " ", omittingEmptySubsequences: false) {
+            if !isEmpty, !word.isEmpty, line.count + 1 + word.count > width {
+                lines.append(line)
+                line = String(repeating: " ", count: hanging) + word
+            } else {
+                line += (isEmpty ? "" : " ") + word
+            }
+            isEmpty = false
+        }
+        return lines + [line]
     }
 
     private static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

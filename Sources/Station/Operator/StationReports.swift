@@ -26,7 +26,7 @@ extension Station {
                 advertised: service.advertisement.capabilities.contains(.bridge), cell: configuration.cell?.geohash),
             network: StatusReport.Network(
                 tor: configuration.network.tor == .off ? "off: relays see this box's address" : "required",
-                relays: uplink.client.relays(at: now).map { relay($0, now) }))
+                relays: uplink.client.relays(at: now).map { relay($0, now) } + onionRelays))
     }
 
     var peerReports: [PeerReport] {
@@ -80,14 +80,20 @@ extension Station {
                 uplink.client.defaultRelays.isEmpty
                     ? "Name relays in nostr.relays." : "See the reason beside each relay below.")
         }
-        if carries, let directory = uplink.choice.directory, directory.entries.isEmpty {
+        if carries, let problem = uplink.choice.directoryProblem {
             add(
                 "no_relay_directory",
-                "The list of relays and their places is missing or wrong, so no place has relays.",
+                "The list of relays and their places cannot be used, so no place has relays: \(problem).",
                 "Put it at \(configuration.nostr.directory), or use only nostr.relays (use_builtin_relays = false).")
         }
         if configuration.bridge.isEnabled, configuration.cell == nil {
             add("no_location", "The bridge rests: it does not know where the box stands.", "Set location.cell.")
+        }
+        if !keysAwaitingRestart.isEmpty {
+            add(
+                "restart_needed",
+                "The configuration file was changed, and not all of it has taken effect: "
+                    + keysAwaitingRestart.joined(separator: ", ") + ".", "Restart bitgated.")
         }
         if let problem = radio.rangeProblem {
             add("air_range", "The room's range file: \(problem)", "Correct \(configuration.air.room)/range.")
@@ -111,6 +117,15 @@ extension Station {
             enabled: enabled, advertised: advertised, cell: cell, channels: channels,
             queuedDeposits: service.queuedDeposits.used, pendingDownlinks: service.pendingDownlinks.used,
             carriersLastMinute: service.carriers.used, carriersLimit: service.carriers.limit)
+    }
+
+    /// Relays the operator named and the relay client leaves out, so that none goes missing without a word.
+    private var onionRelays: [StatusReport.Relay] {
+        uplink.choice.defaults.filter(\.isOnion).map {
+            StatusReport.Relay(
+                url: $0.text, state: "skipped", lastEventSeconds: nil, lastAcceptedSeconds: nil, accepted: 0,
+                refused: 0, pending: 0, problem: "an onion service needs Tor, which is not built in")
+        }
     }
 
     private func relay(_ relay: NostrRelayStatus, _ now: Now) -> StatusReport.Relay {

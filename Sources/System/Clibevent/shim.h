@@ -4,3 +4,5 @@
 #include <features.h>
 #include <event2/event.h>
 #include <event2/util.h>
+// What stands behind the library here, to ask which descriptors it refuses.
+#include <sys/epoll.h>
