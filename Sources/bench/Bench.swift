@@ -3,7 +3,7 @@ import Glibc
 @main
 enum Bench {
     private static var all: [Benchmark] {
-        WireBenchmarks.all + MeshBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all
+        WireBenchmarks.all + MeshBenchmarks.all + SyncBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all
     }
 
     static func main() {

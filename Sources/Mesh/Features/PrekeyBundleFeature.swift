@@ -48,6 +48,10 @@ final class PrekeyBundleFeature: MeshFeature {
         }
     }
 
+    func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void) {
+        note("parked-prekeys", parked.count, SyncLimits.parkedPrekeyOwners)
+    }
+
     private func owner(of frame: Frame) -> NoisePublicKey? {
         frame.payload().flatMap { PrekeyBundle(payload: $0) }.flatMap { NoisePublicKey($0.noisePublicKey) }
     }

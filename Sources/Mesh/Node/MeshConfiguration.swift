@@ -18,7 +18,7 @@ public struct MeshConfiguration: Sendable {
     /// Take part in gossip sync. Off only in simulations that look at something else.
     public var synchronises = true
     /// What gossip keeps.
-    var gossip = GossipPolicy.gateway
+    public var gossip = GossipPolicy.gateway
 
     public init(
         nickname: String, capabilities: Capabilities = [], bridgeCell: String? = nil,

@@ -2,21 +2,21 @@ import Basics
 import Wire
 
 /// One packet that gossip carries on: the frame byte for byte as it was received, and what lookups need of it.
-struct GossipEntry {
-    let id: PacketID
+public struct GossipEntry: Sendable {
+    public let id: PacketID
     /// What the ID contributes to filters.
-    let hash: GCSHash
-    let type: MessageType
-    let sender: PeerID
-    let timestamp: WallTime
+    public let hash: GCSHash
+    public let type: MessageType
+    public let sender: PeerID
+    public let timestamp: WallTime
     /// Relayed frames are patched on a copy; signatures cover the compressed body, so nothing is ever re-encoded (T1).
-    var frame: Frame
+    public internal(set) var frame: Frame
     /// The neighbour it was last heard from, and when: it is not echoed back at once.
     var heardFrom: PeerID?
     var heardAt: Instant
 
     /// `nil` when the body does not inflate.
-    init?(_ frame: Frame, heardFrom: PeerID? = nil, at now: Instant) {
+    public init?(_ frame: Frame, heardFrom: PeerID? = nil, at now: Instant) {
         guard let id = frame.withView({ PacketID($0) }) else { return nil }
         self.id = id
         hash = GCSHash(id)

@@ -63,6 +63,22 @@ final class GossipFeature: MeshFeature {
         writeArchive(in: mesh)
     }
 
+    func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void) {
+        let policy = store.policy
+        if let bound = policy.announces { note("gossip-announces", store.announces.count, bound) }
+        for (table, family, limits) in [
+            ("gossip-messages", store.messages, policy.messages),
+            ("gossip-fragments", store.fragments, policy.fragments), ("gossip-files", store.files, policy.files),
+            ("gossip-groups", store.groupMessages, policy.groupMessages),
+        ] as [(StaticString, GossipFamily, GossipPolicy.Family)] {
+            note(table, family.count, limits.capacity)
+        }
+        note("gossip-bytes", store.messages.bytes, policy.messages.bytes)
+        note("gossip-horizon", store.messages.horizon.count, policy.messages.remembered)
+        note("gossip-prekeys", store.prekeys.count, policy.prekeyOwners)
+        note("history-changes", store.messages.changes?.ids.count ?? 0, SyncLimits.archiveChanges)
+    }
+
     // MARK: Archive
 
     func restore(_ records: [HistoryRecord], in mesh: MeshNode) {

@@ -1,32 +1,32 @@
 import Basics
 
 /// What gossip keeps, and for how long (chapter 04 §2, §9).
-struct GossipPolicy {
+public struct GossipPolicy: Sendable {
     /// Bounds of a family that is kept in order of arrival.
-    struct Family {
+    public struct Family: Sendable {
         /// Frames held; 0 for a family that is not carried.
-        var capacity: Int
-        var bytes: Int
+        public var capacity: Int
+        public var bytes: Int
         /// Milliseconds by the packet's own timestamp.
-        var maxAge: UInt64
+        public var maxAge: UInt64
         /// Frames one sender ID may hold, where the sender is not authenticated.
-        var senderShare: Int?
+        public var senderShare: Int?
         /// IDs remembered after their frames are gone, and for how many milliseconds from their timestamp.
-        var remembered: Int
-        var rememberedFor: UInt64
+        public var remembered: Int
+        public var rememberedFor: UInt64
     }
 
-    var announces: Int?
-    var messages: Family
-    var fragments: Family
-    var files: Family
-    var groupMessages: Family
-    var prekeyOwners = SyncLimits.prekeyOwners
+    public var announces: Int?
+    public var messages: Family
+    public var fragments: Family
+    public var files: Family
+    public var groupMessages: Family
+    public var prekeyOwners = SyncLimits.prekeyOwners
     /// T11: refuse packets dated ahead of our clock, where the reference keeps them for ever.
-    var refusesFuture: Bool
+    public var refusesFuture: Bool
 
     /// What the box does: the carrier policies of chapter 04 §2 and §9.
-    static let gateway = GossipPolicy(
+    public static let gateway = GossipPolicy(
         announces: SyncLimits.announces,
         messages: Family(
             capacity: SyncLimits.messages, bytes: SyncLimits.messageBytes,
@@ -50,7 +50,7 @@ struct GossipPolicy {
         refusesFuture: true)
 
     /// What phones do: counts and ages only.
-    static let reference = GossipPolicy(
+    public static let reference = GossipPolicy(
         announces: nil,
         messages: .reference(SyncLimits.messages, maxAge: SyncLimits.messageMaxAgeMilliseconds),
         fragments: .reference(SyncLimits.fragments, maxAge: SyncLimits.fragmentMaxAgeMilliseconds),

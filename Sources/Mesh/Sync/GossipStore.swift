@@ -7,14 +7,14 @@ import Wire
 ///
 /// Presence loss takes an author's announce and fragments; messages and group messages stay their full six hours, since
 /// the box is what carries them across a partition (§9.4, gateway policy).
-struct GossipStore {
-    enum Outcome: Equatable {
+public struct GossipStore {
+    public enum Outcome: Equatable, Sendable {
         case stored
         case replaced
         case refused(Refusal)
     }
 
-    enum Refusal: Equatable {
+    public enum Refusal: Equatable, Sendable {
         case directed
         case stale
         /// Dated ahead of our clock.
@@ -38,7 +38,7 @@ struct GossipStore {
     private(set) var prekeys = GossipShelf()
 
     /// - Parameter tracksMessages: whether somebody takes message changes for an archive.
-    init(_ policy: GossipPolicy = .gateway, me: PeerID? = nil, tracksMessages: Bool = false) {
+    public init(_ policy: GossipPolicy = .gateway, me: PeerID? = nil, tracksMessages: Bool = false) {
         self.policy = policy
         self.me = me
         messages = GossipFamily(policy.messages, tracksChanges: tracksMessages)
@@ -57,10 +57,10 @@ struct GossipStore {
         return types
     }
 
-    var count: Int {
+    public var count: Int {
         announces.count + messages.count + fragments.count + files.count + groupMessages.count + prekeys.count
     }
-    var bytes: Int { messages.bytes + fragments.bytes + files.bytes + groupMessages.bytes }
+    public var bytes: Int { messages.bytes + fragments.bytes + files.bytes + groupMessages.bytes }
     /// IDs forgotten for want of room before their time.
     var earlyEvictions: UInt64 {
         messages.horizon.earlyEvictions &+ fragments.horizon.earlyEvictions &+ groupMessages.horizon.earlyEvictions
@@ -68,7 +68,8 @@ struct GossipStore {
 
     // MARK: Coming
 
-    mutating func insert(_ frame: Frame, heardFrom: PeerID? = nil, at now: Now) -> Outcome {
+    @discardableResult
+    public mutating func insert(_ frame: Frame, heardFrom: PeerID? = nil, at now: Now) -> Outcome {
         guard frame.isBroadcast else { return .refused(.directed) }
         guard let maxAge = maxAge(of: frame.type) else { return .refused(.notCarried) }
         let timestamp = frame.timestamp
@@ -144,7 +145,7 @@ struct GossipStore {
     // MARK: Going
 
     /// Drops what is not fresh any more (§9.1). Cheap when nothing is.
-    mutating func expire(at now: WallTime) {
+    public mutating func expire(at now: WallTime) {
         messages.expire(at: now)
         fragments.expire(at: now)
         files.expire(at: now)

@@ -2,26 +2,26 @@ import Basics
 import Wire
 
 /// What of our store answers one request, in the order it goes out (chapter 04 §7.2).
-enum SyncAnswer {
+public enum SyncAnswer {
     /// Where serving less than what was asked for helps nobody's radio but costs no peer anything.
-    struct Policy {
+    public struct Policy: Sendable {
         /// Milliseconds. A phone that receives an announce older than a minute drops everything its author said (T7).
-        var announceAge: UInt64
+        public var announceAge: UInt64
         /// Milliseconds; see T6.
-        var fragmentAge: UInt64
+        public var fragmentAge: UInt64
         /// Requesters without a types field (Android) drop messages whose author they do not know, so they get those
         /// only whose author's announce is in the same answer (§7.3).
-        var pairsMessages: Bool
+        public var pairsMessages: Bool
 
-        static let gateway = Policy(
+        public static let gateway = Policy(
             announceAge: SyncLimits.announceStaleMilliseconds, fragmentAge: SyncLimits.fragmentServingMilliseconds,
             pairsMessages: true)
-        static let reference = Policy(
+        public static let reference = Policy(
             announceAge: SyncLimits.announceMaxAgeMilliseconds, fragmentAge: SyncLimits.fragmentMaxAgeMilliseconds,
             pairsMessages: false)
     }
 
-    static func entries(
+    public static func entries(
         for request: RequestSync, _ inventory: SyncInventory, policy: Policy = .gateway, at now: WallTime
     ) -> [GossipEntry] {
         let store = inventory.store

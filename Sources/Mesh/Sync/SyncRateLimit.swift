@@ -9,6 +9,8 @@ struct SyncRateLimit {
 
     init(limit: Int, window: Interval) { fresh = SlidingWindow(limit: limit, window: window) }
 
+    var count: Int { windows.count }
+
     /// Records one use, or refuses it; a refused one leaves no trace.
     mutating func take(_ peer: PeerID, at now: Instant) -> Bool {
         if windows[peer] == nil, windows.count >= MeshLimits.peerCapacity {

@@ -2,16 +2,21 @@ import Basics
 import Wire
 
 /// What is held, as the parts of sync see it.
-struct SyncInventory {
-    var store: GossipStore
+public struct SyncInventory {
+    public var store: GossipStore
     /// What the board offers: posts in order of arrival, then tombstones.
-    var board: [GossipEntry]
+    public var board: [GossipEntry]
+
+    public init(store: GossipStore, board: [GossipEntry] = []) {
+        self.store = store
+        self.board = board
+    }
 }
 
 /// Builds the payload of a REQUEST_SYNC (chapter 04 §6.2, §6.3).
-enum SyncRequestBuilder {
+public enum SyncRequestBuilder {
     /// - Parameter fragmentFilter: text naming the stalled streams of a targeted request.
-    static func request(
+    public static func request(
         for types: SyncTypes, _ inventory: SyncInventory, fragmentFilter: String? = nil, at now: WallTime
     ) -> RequestSync {
         let budget = SyncLimits.filterBytes

@@ -44,6 +44,11 @@ final class SyncRequesterFeature: MeshFeature {
         return !capabilities.isDisjoint(with: [.prekeys, .groups])
     }
 
+    func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void) {
+        note("sync-asked", budget.count, MeshLimits.peerCapacity)
+        note("sync-type-speakers", typeSpeakers.count, MeshLimits.peerCapacity)
+    }
+
     // MARK: Time
 
     var nextDeadline: Instant? { min(schedule.nextDeadline, initial.nextDeadline ?? .distantFuture) }

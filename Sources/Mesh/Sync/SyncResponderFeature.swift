@@ -81,6 +81,12 @@ final class SyncResponderFeature: MeshFeature {
         }
     }
 
+    func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void) {
+        note("sync-answers", answers.waiting, SyncLimits.pendingAnswers)
+        note("sync-served-peers", served.count, SyncLimits.servedPeers)
+        note("sync-askers", rate.count, MeshLimits.peerCapacity)
+    }
+
     // MARK: Pacing (§7.3)
 
     var nextDeadline: Instant? { answers.nextDeadline }
