@@ -24,7 +24,7 @@ public final class GridScenario: Scenario {
 
     public func prepare(_ run: SimulationRun) {
         if setting.nodes > 8 { strays = [setting.nodes / 2] }
-        run.compare(serving: { [strays] in !strays.contains($0) })
+        run.compare(.lossy, serving: { [strays] in !strays.contains($0) })
         for node in 0..<setting.nodes {
             let skew = strays.contains(node) ? 400_000 : Int64.random(in: -30_000...30_000, using: &random)
             run.mesh.addNode(clockSkew: skew)

@@ -17,7 +17,7 @@ public final class LineScenario: Scenario {
     }
 
     public func prepare(_ run: SimulationRun) {
-        var patience = ReferenceCheck.Patience()
+        var patience = ReferenceCheck.Patience.lossy
         // Nobody has more than two neighbours, so nobody clamps the TTL.
         patience.hops = 6
         run.compare(patience)
