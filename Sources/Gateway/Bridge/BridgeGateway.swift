@@ -75,13 +75,7 @@ struct BridgeGateway {
             let accepted = try uplink.deposit(
                 carrier, from: depositor, ids: &ids, verification: &reception.verification,
                 relayConnected: surroundings.relayConnected, at: now)
-            if accepted.displacedAnother { deposits.count(.displaced) }
-            if accepted.isPublished {
-                deposits.count(.published)
-                surroundings.effects.add(.publish(accepted.event, geohash: accepted.geohash))
-            } else {
-                deposits.count(.queued)
-            }
+            surroundings.carryOut(accepted, counting: &deposits)
         } catch {
             deposits.count(error)
         }
@@ -90,12 +84,7 @@ struct BridgeGateway {
     /// A relay connected after none was.
     mutating func flush(_ surroundings: inout GatewaySurroundings, at now: Now) {
         let flushed = uplink.flush(ids: &ids, at: now)
-        deposits.count(.expired, UInt64(flushed.expired))
-        deposits.count(.repeated, UInt64(flushed.repeated))
-        deposits.count(.published, UInt64(flushed.publish.count))
-        for deposit in flushed.publish {
-            surroundings.effects.add(.publish(deposit.event, geohash: deposit.geohash))
-        }
+        surroundings.carryOut(flushed, counting: &deposits)
     }
 
     /// An event this node composed: the island has its radio message already, and the screen shows it.

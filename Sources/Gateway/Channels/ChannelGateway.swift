@@ -67,13 +67,7 @@ struct ChannelGateway {
         do throws(CarriageOutcome) {
             let accepted = try uplink.deposit(
                 carrier, from: depositor, ids: &ids, relayConnected: surroundings.relayConnected, at: now)
-            if accepted.displacedAnother { deposits.count(.displaced) }
-            if accepted.isPublished {
-                deposits.count(.published)
-                surroundings.effects.add(.publish(accepted.event, geohash: accepted.geohash))
-            } else {
-                deposits.count(.queued)
-            }
+            surroundings.carryOut(accepted, counting: &deposits)
             show(accepted.event, in: accepted.geohash, &surroundings, at: now)
             guard jobs.contains(.downlink) else { return }
             follow(accepted.geohash, &surroundings, at: now)
@@ -86,12 +80,7 @@ struct ChannelGateway {
     /// A relay connected after none was.
     mutating func flush(_ surroundings: inout GatewaySurroundings, at now: Now) {
         let flushed = uplink.flush(ids: &ids, at: now)
-        deposits.count(.expired, UInt64(flushed.expired))
-        deposits.count(.repeated, UInt64(flushed.repeated))
-        deposits.count(.published, UInt64(flushed.publish.count))
-        for deposit in flushed.publish {
-            surroundings.effects.add(.publish(deposit.event, geohash: deposit.geohash))
-        }
+        surroundings.carryOut(flushed, counting: &deposits)
     }
 
     /// An event this node composed: never downlinked when relays return it, but told to the island once if we carry.
