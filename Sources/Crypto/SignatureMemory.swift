@@ -4,7 +4,7 @@ import Wire
 /// Outcomes of frame verifications already made, for a process that plays many nodes: each of them then verifies every
 /// frame, and each distinct frame costs one check. A lone node needs none, since it drops copies before verifying.
 ///
-/// It holds outcomes, never claims: only a check puts one in.
+/// It holds outcomes, never claims: only a check puts one in, or the act of signing.
 public final class SignatureMemory {
     /// Outcomes kept at least; twice as many at most.
     public let capacity: Int
@@ -21,19 +21,27 @@ public final class SignatureMemory {
     func outcome(of frame: Frame, under key: SigningPublicKey, check: () -> Bool) -> Bool {
         let digest = SignatureMemory.digest(of: frame, under: key)
         if let known = recent[digest] { return known }
-        let outcome: Bool
         if let known = older[digest] {
-            outcome = known
-        } else {
-            outcome = check()
-            checks &+= 1
+            keep(known, digest)
+            return known
         }
+        let outcome = check()
+        checks &+= 1
+        keep(outcome, digest)
+        return outcome
+    }
+
+    /// Whoever holds the secret key has just signed this frame.
+    func note(ownFrame frame: Frame, under key: SigningKey) {
+        keep(true, SignatureMemory.digest(of: frame, under: key.publicKey))
+    }
+
+    private func keep(_ outcome: Bool, _ digest: Bytes32) {
         if recent.count >= capacity {
             older = recent
             recent = Dictionary(minimumCapacity: capacity)
         }
         recent[digest] = outcome
-        return outcome
     }
 
     /// Everything the outcome depends on: the key, and the frame except for what may change on the way.

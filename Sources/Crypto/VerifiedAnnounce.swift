@@ -51,13 +51,16 @@ public struct ClaimedAnnounce: Sendable {
     public var fingerprint: Fingerprint { noiseKey.fingerprint }
 
     /// The cheap checks, in the order of chapter 02 §2.4 steps 1 to 4.
-    public init(_ frame: Frame, local: PeerID, at now: WallTime) throws(AnnounceRejection) {
+    /// - Parameter bound: a Noise key from which the frame's sender ID is known to follow, if there is one.
+    public init(
+        _ frame: Frame, local: PeerID, bound: NoisePublicKey? = nil, at now: WallTime
+    ) throws(AnnounceRejection) {
         guard frame.type == .announce, let announce = frame.payload().flatMap({ Announce(payload: $0) }),
             let noiseKey = NoisePublicKey(announce.noisePublicKey),
             let signingKey = SigningPublicKey(announce.signingPublicKey)
         else { throw .malformed }
         let sender = frame.senderID
-        guard noiseKey.peerID == sender else { throw .senderMismatch }
+        guard noiseKey == bound || noiseKey.peerID == sender else { throw .senderMismatch }
         guard sender != local else { throw .selfAnnounce }
         let sent = frame.timestamp
         guard sent >= now || sent.distance(to: now) <= ClaimedAnnounce.maximumAge else { throw .stale }
@@ -74,8 +77,8 @@ public struct VerifiedAnnounce: Sendable {
     public let announce: Announce
     public let noiseKey: NoisePublicKey
     public let signingKey: SigningPublicKey
-    public let fingerprint: Fingerprint
-    public let verified: VerifiedFrame
+    public var fingerprint: Fingerprint { noiseKey.fingerprint }
+    public let frame: Frame
 
     /// The trust decision of chapter 02 §2.4 step 5; the first rule that matches decides.
     public init(
@@ -87,13 +90,10 @@ public struct VerifiedAnnounce: Sendable {
         }
         if let known = pins.signingKey, known != claim.signingKey { throw .signingKeyMismatch }
         guard claim.frame.layout.hasSignature else { throw .missingSignature }
-        guard let verified = VerifiedFrame(verifying: claim.frame, under: claim.signingKey, memory: memory) else {
-            throw .invalidSignature
-        }
-        self.verified = verified
+        guard claim.signingKey.verify(claim.frame, memory: memory) else { throw .invalidSignature }
+        frame = claim.frame
         announce = claim.announce
         noiseKey = claim.noiseKey
         signingKey = claim.signingKey
-        fingerprint = claim.fingerprint
     }
 }

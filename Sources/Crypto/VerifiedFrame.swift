@@ -14,16 +14,36 @@ public struct VerifiedFrame: Sendable {
     /// - Parameter memory: where the outcome of the check is looked up and kept, if anywhere.
     /// - Returns: `nil` without a signature, for one that fits no form, or for a body that does not inflate.
     public init?(verifying frame: Frame, under key: SigningPublicKey, memory: SignatureMemory? = nil) {
-        let check = { key.verify(frame) }
-        guard memory?.outcome(of: frame, under: key, check: check) ?? check(), let packet = frame.packet()
-        else { return nil }
+        guard key.verify(frame, memory: memory), let packet = frame.packet() else { return nil }
+        self.frame = frame
+        self.packet = packet
+    }
+
+    /// Signs a packet of ours and encodes it.
+    public init(
+        signing packet: Packet, as identity: NodeIdentity, memory: SignatureMemory? = nil
+    ) throws(PacketEncodingError) {
+        var packet = packet
+        // Encoded once, with room for the signature: what it covers follows from the bytes.
+        packet.signature = [UInt8](repeating: 0, count: SigningKey.signatureSize)
+        guard var frame = try? Frame(try packet.encoded()), let input = frame.signingInput() else {
+            throw .payloadTooLong
+        }
+        let signature = identity.signing.sign(input)
+        frame.setSignature(signature)
+        packet.signature = signature
+        memory?.note(ownFrame: frame, under: identity.signing)
         self.frame = frame
         self.packet = packet
     }
 }
 
 extension SigningPublicKey {
-    fileprivate func verify(_ frame: Frame) -> Bool {
+    func verify(_ frame: Frame, memory: SignatureMemory?) -> Bool {
+        memory?.outcome(of: frame, under: self) { verify(frame) } ?? verify(frame)
+    }
+
+    private func verify(_ frame: Frame) -> Bool {
         guard let signature = frame.signature else { return false }
         return frame.signingCandidates.contains { verify(signature, over: $0) }
     }

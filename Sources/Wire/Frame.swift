@@ -71,6 +71,12 @@ public struct Frame: Hashable, Sendable {
         bytes[FrameLayout.flagsOffset] = flags.rawValue
     }
 
+    /// Replaces the signature bytes; nothing happens to an unsigned frame, nor with another number of bytes than 64.
+    public mutating func setSignature(_ signature: [UInt8]) {
+        guard layout.hasSignature, signature.count == WireLimits.signature else { return }
+        bytes.replaceSubrange(layout.signatureOffset..<layout.length, with: signature)
+    }
+
     /// The bytes for a link: padded when the type asks for it (chapter 01 §4.2).
     public func transmitted() -> [UInt8] { type.isPadded ? Padding.padded(bytes) : bytes }
 }

@@ -59,7 +59,7 @@ enum MeshBenchmarks {
                 case .fresh(let admission) = gate.examine(view, boundPeer: neighbour, at: arrivals.now)
             else { return }
             gate.record(admission, view, .accepted, at: arrivals.now.monotonic)
-            consume(gate.relayDecision(for: view, degree: 4))
+            consume(PacketGate.relayDecision(for: view, degree: 4, me: Samples.identity.peerID))
         }
     }
 

@@ -180,9 +180,8 @@ final class PacketGateTests: XCTestCase {
     }
 
     func testRelayDecisionReadsTheFrame() throws {
-        let gate = makeGate()
         func decide(_ frame: Frame, degree: Int) -> RelayDecision? {
-            frame.withView { gate.relayDecision(for: $0, degree: degree) }
+            frame.withView { PacketGate.relayDecision(for: $0, degree: degree, me: me) }
         }
         XCTAssertEqual(decide(try frame(), degree: 4), RelayDecision(ttl: 5, delay: 60...150))
         XCTAssertEqual(decide(try frame(.announce), degree: 4), RelayDecision(ttl: 6, delay: 60...150))

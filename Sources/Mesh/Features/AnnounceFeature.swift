@@ -7,17 +7,20 @@ import Wire
 /// relayed.
 final class AnnounceFeature: MeshFeature {
     let types: [MessageType] = [.announce]
+    let isListening = false
+    let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
+        let known = mesh.registry[arrival.sender]
         do {
-            let verified = try check(arrival, in: mesh)
+            let verified = try check(arrival, known, in: mesh)
             mesh.count(.announcesVerified)
             // Replayed, or overtaken on the way: what the peer said since counts (Android's rule, chapter 03 B9.1).
-            if let known = mesh.registry[arrival.sender], arrival.timestamp < known.announcedAt {
+            if let known, arrival.timestamp < known.announcedAt {
                 mesh.drops.count(.announceOutdated)
                 return .accepted(relay: true)
             }
-            if !accept(verified, arrival, in: mesh) { mesh.drops.count(.registryFull) }
+            if !accept(verified, arrival, former: known, in: mesh) { mesh.drops.count(.registryFull) }
             return .accepted(relay: true)
         } catch {
             mesh.drops.count(MeshDrop(error))
@@ -27,9 +30,10 @@ final class AnnounceFeature: MeshFeature {
         }
     }
 
-    private func check(_ arrival: Arrival, in mesh: MeshNode) throws(AnnounceRejection) -> VerifiedAnnounce {
-        let claim = try ClaimedAnnounce(arrival.frame, local: mesh.me, at: mesh.now.wall)
-        let live = mesh.registry[arrival.sender]
+    private func check(
+        _ arrival: Arrival, _ live: Peer?, in mesh: MeshNode
+    ) throws(AnnounceRejection) -> VerifiedAnnounce {
+        let claim = try ClaimedAnnounce(arrival.frame, local: mesh.me, bound: live?.noiseKey, at: mesh.now.wall)
         let pinned = mesh.identities[arrival.sender]
         let pins = PeerPins(
             noiseKey: live?.noiseKey ?? pinned?.noiseKey, authenticatedSigningKey: pinned?.authenticatedSigningKey,
@@ -40,10 +44,11 @@ final class AnnounceFeature: MeshFeature {
     // MARK: Effects
 
     /// - Returns: false when the registry is full of connected peers.
-    private func accept(_ verified: VerifiedAnnounce, _ arrival: Arrival, in mesh: MeshNode) -> Bool {
+    private func accept(
+        _ verified: VerifiedAnnounce, _ arrival: Arrival, former: Peer?, in mesh: MeshNode
+    ) -> Bool {
         let announce = verified.announce
         let sender = arrival.sender
-        let former = mesh.registry[sender]
         if arrival.looksDirect { bind(arrival, in: mesh) }
         let isConnected = mesh.linkTable.hasDirectLink(to: sender)
         let peer = Peer(
@@ -57,7 +62,7 @@ final class AnnounceFeature: MeshFeature {
         if let neighbours = announce.directNeighbors {
             mesh.routes.claim(neighbours, by: sender, at: mesh.now.monotonic)
         }
-        learn(verified, in: mesh)
+        learn(verified, sender, in: mesh)
 
         let becameConnected = isConnected && !(former?.isConnected ?? false)
         if becameConnected { mesh.refreshOwnClaim() }
@@ -89,23 +94,29 @@ final class AnnounceFeature: MeshFeature {
         if mesh.registry.remove(rebind.formerPeer) != nil { mesh.forgetPresence(of: rebind.formerPeer) }
     }
 
-    private func learn(_ verified: VerifiedAnnounce, in mesh: MeshNode) {
-        let known = mesh.identities[verified.noiseKey.peerID]
+    private func learn(_ verified: VerifiedAnnounce, _ sender: PeerID, in mesh: MeshNode) {
+        let nickname = verified.announce.nickname
+        if mesh.identities.confirm(
+            sender, noiseKey: verified.noiseKey, signingKey: verified.signingKey, nickname: nickname)
+        {
+            return
+        }
+        let known = mesh.identities[sender]
         let record = IdentityRecord(
-            noiseKey: verified.noiseKey, signingKey: verified.signingKey,
-            authenticatedSigningKey: known?.authenticatedSigningKey, nickname: verified.announce.nickname,
+            noiseKey: verified.noiseKey, peerID: sender, signingKey: verified.signingKey,
+            authenticatedSigningKey: known?.authenticatedSigningKey, nickname: nickname,
             firstSeen: known?.firstSeen ?? mesh.now.wall)
         if mesh.identities.learn(record) { mesh.emit(.identityLearned(record)) }
     }
 
     private func report(_ peer: Peer, former: Peer?, becameConnected: Bool, in mesh: MeshNode) {
-        guard let snapshot = mesh.registry.snapshot(peer.id, at: mesh.now.monotonic) else { return }
-        if becameConnected { return mesh.emit(.peerConnected(snapshot)) }
         let isNews =
             former.map {
                 $0.nickname != peer.nickname || $0.capabilities != peer.capabilities || $0.bridgeCell != peer.bridgeCell
             } ?? true
-        if isNews { mesh.emit(.peerUpdated(snapshot)) }
+        guard becameConnected || isNews, let snapshot = mesh.registry.snapshot(peer.id, at: mesh.now.monotonic)
+        else { return }
+        mesh.emit(becameConnected ? .peerConnected(snapshot) : .peerUpdated(snapshot))
     }
 }
 

@@ -6,6 +6,8 @@ import Wire
 /// authentic only by the event inside, which is none of the mesh's business.
 final class CarrierFeature: MeshFeature {
     let types: [MessageType] = [.nostrCarrier]
+    let isListening = false
+    let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         if arrival.recipient == mesh.me { return handleDeposit(arrival, in: mesh) }

@@ -4,6 +4,8 @@ import Wire
 /// it they are still relayed, only not kept.
 final class GroupMessageFeature: MeshFeature {
     let types: [MessageType] = [.groupMessage]
+    let isListening = false
+    let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         if arrival.isBroadcast {

@@ -11,9 +11,13 @@ protocol MeshFeature: AnyObject {
     /// Handles one fresh packet and says whether it may travel on (chapter 03 B5).
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict
 
+    /// False for features that need not hear of occurrences.
+    var isListening: Bool { get }
     /// Hears of an occurrence, in the order features are registered.
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode)
 
+    /// False for features without a timer.
+    var isTimed: Bool { get }
     /// When `timeout` wants to run next.
     var nextDeadline: Instant? { get }
     func timeout(in mesh: MeshNode)
@@ -24,7 +28,9 @@ protocol MeshFeature: AnyObject {
 
 extension MeshFeature {
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict { .accepted(relay: true) }
+    var isListening: Bool { true }
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {}
+    var isTimed: Bool { true }
     var nextDeadline: Instant? { nil }
     func timeout(in mesh: MeshNode) {}
     func measure(_ note: (_ table: StaticString, _ count: Int, _ bound: Int) -> Void) {}

@@ -5,6 +5,8 @@ import Wire
 /// link nobody is bound to, where the ingress peer is just that claim, it is the link's.
 final class PingFeature: MeshFeature {
     let types: [MessageType] = [.ping, .pong]
+    let isListening = false
+    let isTimed = false
 
     private struct Probe {
         let peer: PeerID

@@ -7,6 +7,7 @@ import Wire
 /// itself, it waits.
 final class PrekeyBundleFeature: MeshFeature {
     let types: [MessageType] = [.prekeyBundle]
+    let isTimed = false
 
     private struct Parked {
         let frame: Frame

@@ -6,6 +6,8 @@ import Wire
 /// 03 B5, B15).
 final class SignedBroadcastFeature: MeshFeature {
     let types: [MessageType] = [.fileTransfer, .voiceFrame]
+    let isListening = false
+    let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         if arrival.type == .voiceFrame {

@@ -174,7 +174,7 @@ public struct PacketGate {
 
     /// The flood decision for a frame that may be relayed.
     /// - Parameter degree: peers flagged connected.
-    public func relayDecision(for view: FrameView, degree: Int) -> RelayDecision? {
+    public static func relayDecision(for view: FrameView, degree: Int, me: PeerID) -> RelayDecision? {
         let recipient = view.recipientID
         let type = view.type
         let isUrgent = type == .boardPost && (view.withPayload { BoardUrgency.isUrgent($0) } ?? false)

@@ -195,10 +195,17 @@ struct LinkTable {
         update(id) { $0.unverifiedRelays.take(at: now) } ?? false
     }
 
-    mutating func noteFrameIn(_ id: LinkID, at now: Instant) {
+    struct Ingress {
+        /// Whom the link is bound to.
+        let peer: PeerID?
+    }
+
+    /// - Returns: nil when the link is unknown.
+    mutating func noteFrameIn(_ id: LinkID, at now: Instant) -> Ingress? {
         update(id) {
             $0.framesIn &+= 1
             $0.lastIn = now
+            return Ingress(peer: $0.peer)
         }
     }
 

@@ -4,10 +4,13 @@ import Wire
 extension MeshNode {
     /// One frame as the link delivered it, padded or not; the bytes are not kept. The steps are those of chapter 03 B2.
     public func receive(_ frame: UnsafeRawBufferPointer, on link: LinkID, at now: Now) {
+        // Copies, which are most of what comes in, move no deadline.
+        let deadline = knownDeadline
         self.now = now
         count(.framesReceived)
-        guard isRunning, let ingress = linkTable[link] else { return drops.count(.unknownLink) }
-        linkTable.noteFrameIn(link, at: now.monotonic)
+        guard isRunning, let ingress = linkTable.noteFrameIn(link, at: now.monotonic) else {
+            return drops.count(.unknownLink)
+        }
         guard case .success(let view) = FrameView.parse(frame) else { return drops.count(.malformedFrame) }
         guard linkTable.admitInflation(of: view.layout, on: link, at: now.monotonic) else {
             return drops.count(.inflationBudget)
@@ -19,6 +22,7 @@ extension MeshNode {
             bindToKnownAnnouncer(view, link)
             drops.count(reason)
             noteCopy(admission, on: link)
+            knownDeadline = deadline
         case .fresh(let admission):
             guard linkTable.admitPacket(on: link, at: now.monotonic) else { return drops.count(.linkBudget) }
             process(view, admission, link: link, isReassembled: false)

@@ -32,8 +32,8 @@ extension MeshNode {
     }
 
     private func flood(_ arrival: Arrival, _ key: DuplicateKey) {
-        let degree = registry.degree
-        guard let decision = arrival.frame.withView({ gate.relayDecision(for: $0, degree: degree) }) else { return }
+        let decision = arrival.frame.withView { PacketGate.relayDecision(for: $0, degree: registry.degree, me: me) }
+        guard let decision else { return }
         let transmission = self.transmission(relaying: arrival, ttl: decision.ttl)
         let due = now.monotonic + decision.jitter(using: &random)
         if !relays.add(key, transmission, heardOn: arrival.link, due: due) { drops.count(.relayScheduleFull) }

@@ -22,10 +22,9 @@ extension MeshNode {
             packet.isSyncResponse = false
             firstHop = hops.first
         }
-        if signed || firstHop != nil {
-            guard (try? identity.sign(&packet)) != nil else { return nil }
+        guard let frame = signed || firstHop != nil ? signedFrame(packet) : try? Frame(packet.encoded()) else {
+            return nil
         }
-        guard let bytes = try? packet.encoded(), let frame = try? Frame(bytes) else { return nil }
         if firstHop != nil, let recipient = packet.recipientID {
             routes.noteRoutedSend(to: recipient, at: now.monotonic)
         }
@@ -36,6 +35,10 @@ extension MeshNode {
         transmission.isStrict = isStrict
         transmission.goesEverywhere = goesEverywhere
         return (frame, transmit(transmission))
+    }
+
+    private func signedFrame(_ packet: Packet) -> Frame? {
+        (try? VerifiedFrame(signing: packet, as: identity, memory: signatures))?.frame
     }
 
     /// A route is worth attaching only while its first hop hangs on a link of ours.
@@ -59,7 +62,7 @@ extension MeshNode {
         }
         let frame = transmission.frame
         let padded = transmission.isPadded ? frame.transmitted() : frame.bytes
-        let limits = chosen.compactMap(linkTable.frameLimit)
+        let limits = chosen.compactMap { linkTable.frameLimit(of: $0) }
         if frame.type != .fragment, limits.contains(where: { frame.bytes.count > $0 }) {
             return sendInFragments(transmission, limits: limits)
         }

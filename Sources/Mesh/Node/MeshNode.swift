@@ -17,7 +17,10 @@ public final class MeshNode {
     let configuration: MeshConfiguration
     let signatures: SignatureMemory?
     var random: any RandomNumberGenerator
-    var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 0))
+    /// Set at the beginning of every call.
+    var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 0)) { didSet { knownDeadline = nil } }
+    /// `nextDeadline` as of the last call, until the next.
+    var knownDeadline: Instant?
     private(set) var isRunning = false
     var isClockTrusted: Bool
     var gate: PacketGate
@@ -36,6 +39,8 @@ public final class MeshNode {
     let gossip: GossipFeature
     let board = BoardFeature()
     let features: [any MeshFeature]
+    private let timedFeatures: [any MeshFeature]
+    private let listeningFeatures: [any MeshFeature]
     private let handlers: [MessageType: any MeshFeature]
     private let opaque = OpaqueFeature()
 
@@ -67,6 +72,8 @@ public final class MeshNode {
                 SignedBroadcastFeature(), CarrierFeature(), diagnostics, GroupMessageFeature(), PrekeyBundleFeature(),
                 board,
             ] + (configuration.synchronises ? sync : [])
+        timedFeatures = features.filter(\.isTimed)
+        listeningFeatures = features.filter(\.isListening)
         var handlers: [MessageType: any MeshFeature] = [:]
         for feature in features {
             for type in feature.types where handlers[type] == nil { handlers[type] = feature }
@@ -77,7 +84,7 @@ public final class MeshNode {
     func handler(of type: MessageType) -> any MeshFeature { handlers[type] ?? opaque }
 
     func tellFeatures(_ occurrence: MeshOccurrence) {
-        for feature in features { feature.observe(occurrence, in: self) }
+        for feature in listeningFeatures { feature.observe(occurrence, in: self) }
     }
 
     // MARK: Life
@@ -126,7 +133,7 @@ public final class MeshNode {
         if maintenance.takeSpoolFlush(at: now.monotonic) { flushSpool() }
         runDueRelays()
         runDueTrains()
-        for feature in features {
+        for feature in timedFeatures {
             if let due = feature.nextDeadline, due <= now.monotonic { feature.timeout(in: self) }
         }
     }
@@ -134,12 +141,14 @@ public final class MeshNode {
     /// When `timeout` must run next; nil while stopped.
     public var nextDeadline: Instant? {
         guard isRunning else { return nil }
+        if let knownDeadline { return knownDeadline }
         var next = maintenance.nextDeadline
         if let deadline = relays.nextDeadline { next = min(next, deadline) }
         if let deadline = trains.nextDeadline { next = min(next, deadline) }
-        for feature in features {
+        for feature in timedFeatures {
             if let deadline = feature.nextDeadline { next = min(next, deadline) }
         }
+        knownDeadline = next
         return next
     }
 

@@ -5,6 +5,7 @@ import Wire
 /// What is kept about an identity beyond its presence (chapter 02 §2.5). Only verified announces create one.
 public struct IdentityRecord: Hashable, Sendable {
     public let noiseKey: NoisePublicKey
+    public let peerID: PeerID
     /// Pinned on first use; an announce with another key is refused from then on.
     public var signingKey: SigningPublicKey
     /// Bound inside an authenticated Noise session; outranks the pin.
@@ -12,13 +13,22 @@ public struct IdentityRecord: Hashable, Sendable {
     public var nickname: String
     public let firstSeen: WallTime
 
-    public var peerID: PeerID { noiseKey.peerID }
-
     public init(
         noiseKey: NoisePublicKey, signingKey: SigningPublicKey, authenticatedSigningKey: SigningPublicKey? = nil,
         nickname: String, firstSeen: WallTime
     ) {
+        self.init(
+            noiseKey: noiseKey, peerID: noiseKey.peerID, signingKey: signingKey,
+            authenticatedSigningKey: authenticatedSigningKey, nickname: nickname, firstSeen: firstSeen)
+    }
+
+    /// For a peer ID known to follow from the key.
+    init(
+        noiseKey: NoisePublicKey, peerID: PeerID, signingKey: SigningPublicKey,
+        authenticatedSigningKey: SigningPublicKey?, nickname: String, firstSeen: WallTime
+    ) {
         self.noiseKey = noiseKey
+        self.peerID = peerID
         self.signingKey = signingKey
         self.authenticatedSigningKey = authenticatedSigningKey
         self.nickname = nickname
@@ -43,6 +53,21 @@ struct IdentityBook {
     var count: Int { entries.count }
 
     subscript(peer: PeerID) -> IdentityRecord? { entries[peer]?.record }
+
+    /// Notes that a peer was heard again, as known.
+    /// - Returns: false when anything about it is new.
+    mutating func confirm(
+        _ peer: PeerID, noiseKey: NoisePublicKey, signingKey: SigningPublicKey, nickname: String
+    ) -> Bool {
+        guard let position = entries.index(forKey: peer) else { return false }
+        let known = entries.values[position].record
+        guard known.noiseKey == noiseKey, known.signingKey == signingKey, known.nickname == nickname else {
+            return false
+        }
+        clock &+= 1
+        entries.values[position].touched = clock
+        return true
+    }
 
     /// - Returns: true when this is news worth storing.
     mutating func learn(_ record: IdentityRecord) -> Bool {

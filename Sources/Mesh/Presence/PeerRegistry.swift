@@ -41,8 +41,13 @@ struct PeerRegistry {
     /// - Returns: the peer evicted to make room, the not-connected one heard of longest ago; nil when there was room.
     ///   Refused (`accepted` false) when every peer is connected and none can go.
     mutating func upsert(_ peer: Peer) -> (accepted: Bool, evicted: PeerID?) {
+        if let position = peers.index(forKey: peer.id) {
+            degree += (peer.isConnected ? 1 : 0) - (peers.values[position].isConnected ? 1 : 0)
+            peers.values[position] = peer
+            return (true, nil)
+        }
         var evicted: PeerID?
-        if peers[peer.id] == nil, peers.count >= MeshLimits.peerCapacity {
+        if peers.count >= MeshLimits.peerCapacity {
             let idle = peers.values.filter { !$0.isConnected }
             guard let oldest = idle.min(by: { ($0.lastSeen, $0.id) < ($1.lastSeen, $1.id) }) else {
                 return (false, nil)
@@ -50,14 +55,16 @@ struct PeerRegistry {
             peers[oldest.id] = nil
             evicted = oldest.id
         }
-        let wasConnected = peers[peer.id]?.isConnected ?? false
-        degree += (peer.isConnected ? 1 : 0) - (wasConnected ? 1 : 0)
+        if peer.isConnected { degree += 1 }
         peers[peer.id] = peer
         return (true, evicted)
     }
 
     /// The neighbour a packet came in from was just heard. Authors farther away are not refreshed.
-    mutating func touch(_ ingressPeer: PeerID, at now: Instant) { peers[ingressPeer]?.lastSeen = now }
+    mutating func touch(_ ingressPeer: PeerID, at now: Instant) {
+        guard let position = peers.index(forKey: ingressPeer) else { return }
+        peers.values[position].lastSeen = now
+    }
 
     /// - Returns: true when the flag changed.
     @discardableResult

@@ -20,8 +20,12 @@ public struct TopologyTracker: Sendable {
     /// Replaces the neighbours `node` claims. A claim beyond `MeshLimits.topologyNodes` is not taken in.
     public mutating func claim(_ neighbours: [PeerID], by node: PeerID, at now: Instant) {
         guard claims[node] != nil || claims.count < MeshLimits.topologyNodes else { return }
-        let others = neighbours.filter { $0 != node }.prefix(MeshLimits.topologyNeighbours)
-        claims[node] = Claim(neighbours: Array(others), at: now)
+        var others = neighbours
+        others.removeAll { $0 == node }
+        if others.count > MeshLimits.topologyNeighbours {
+            others.removeLast(others.count - MeshLimits.topologyNeighbours)
+        }
+        claims[node] = Claim(neighbours: others, at: now)
     }
 
     /// Our own claim is not limited to what fits an announce.

@@ -18,6 +18,7 @@ public enum Sabotage: String, CaseIterable, Sendable {
 
 /// Waits for something to spoil.
 final class Saboteur: SimulationObserver {
+    let watchesCalls = true
     private let kind: Sabotage
     private let after: Instant
     private let log: DeliveryLog

@@ -95,7 +95,7 @@ extension SimulatedMesh {
         let transmission = Transmission(
             at: now.monotonic, from: channel.from, to: channel.to, link: link, bytes: frame)
         if recordsAir { air.append(transmission) }
-        for observer in observers { observer.transmitted(transmission, in: self) }
+        for observer in airObservers { observer.transmitted(transmission, in: self) }
 
         let conditions = channel.conditions
         let isLost = conditions.loss > 0 && Double.random(in: 0..<1, using: &random) < conditions.loss

@@ -37,7 +37,14 @@ public final class SimulatedMesh {
     public var recordsEvents = true
     /// May replace or drop (nil) a frame before it is delivered.
     public var interference: ((Transmission) -> [UInt8]?)?
-    public var observers: [any SimulationObserver] = []
+    public var observers: [any SimulationObserver] = [] {
+        didSet {
+            airObservers = observers.filter(\.watchesAir)
+            callObservers = observers.filter(\.watchesCalls)
+        }
+    }
+    private(set) var airObservers: [any SimulationObserver] = []
+    private var callObservers: [any SimulationObserver] = []
 
     /// One check for each distinct frame, however many nodes verify it.
     let signatures = SignatureMemory(capacity: 1 << 16)
@@ -208,7 +215,7 @@ public final class SimulatedMesh {
             node.wake = max(deadline, now.monotonic)
             heap.add(.wake(node.index), due: node.wake)
         }
-        for observer in observers { observer.settled(node: node.index, in: self) }
+        for observer in callObservers { observer.settled(node: node.index, in: self) }
     }
 
     private func carry(_ effect: MeshEffect, of node: SimulatedNode) {

@@ -5,6 +5,10 @@ import Wire
 /// Watches a simulated mesh, for checks and for statistics. It must not call the mesh back, except for
 /// `SimulatedMesh.report(_:)`.
 public protocol SimulationObserver: AnyObject {
+    /// Whether it watches every frame on the air, and every call to a node: there are millions.
+    var watchesAir: Bool { get }
+    var watchesCalls: Bool { get }
+
     func added(node: Int, to mesh: SimulatedMesh)
     func retired(node: Int, in mesh: SimulatedMesh)
     /// `a` opened the link; an outsider's end is negative.
@@ -21,6 +25,8 @@ public protocol SimulationObserver: AnyObject {
 }
 
 extension SimulationObserver {
+    public var watchesAir: Bool { true }
+    public var watchesCalls: Bool { false }
     public func added(node: Int, to mesh: SimulatedMesh) {}
     public func retired(node: Int, in mesh: SimulatedMesh) {}
     public func linkUp(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh) {}

@@ -8,6 +8,7 @@ import Wire
 /// it has not told. The *strict* one trusts links only after they have been up for a whole round, and passes things on
 /// one hop a round: whatever it has told must have been heard when a node leaves or the run ends.
 public final class ReferenceCheck: SimulationObserver {
+    public let watchesAir = false
     public struct Patience: Sendable {
         /// Long enough for two rounds of gossip (chapter 04 §6.1).
         public var round = Interval.seconds(100)

@@ -5,6 +5,7 @@ import Wire
 /// Keeps where everybody stood and who was linked at the moment each message was said, so that one of the moments can
 /// be drawn.
 public final class Album: SimulationObserver {
+    public let watchesAir = false
     struct Scene {
         let places: [Int: Place]
         let links: [(a: Int, b: Int)]

@@ -138,6 +138,8 @@ public final class Hall {
 }
 
 extension Hall: SimulationObserver {
+    public var watchesAir: Bool { false }
+
     public func linkUp(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh) {
         guard a >= 0, b >= 0 else { return }
         links[link] = (a, b)
