@@ -27,19 +27,19 @@ final class DemoTests: XCTestCase {
             environment: ["BITGATE_BIN": Programs.folder.path, "TMPDIR": scratch.path])
     }
 
+    private func actors() throws -> [pid_t] {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.filter { actor in
+            guard let environment = FileManager.default.contents(atPath: "/proc/\(actor)/environ") else { return false }
+            return String(decoding: environment, as: UTF8.self).contains("BITGATE_STAGE=\(scratch.path)")
+        }
+    }
+
     /// The demo's folders and the processes that belong to them.
     private func leftovers() throws -> [String] {
         let folders = try FileManager.default.contentsOfDirectory(atPath: scratch.path).filter {
             $0.hasPrefix("bitgate-")
         }
-        let processes = try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
-            guard Int(name) != nil, let environment = FileManager.default.contents(atPath: "/proc/\(name)/environ")
-            else {
-                return false
-            }
-            return String(decoding: environment, as: UTF8.self).contains("BITGATE_STAGE=\(scratch.path)")
-        }
-        return folders + processes.map { "process \($0)" }
+        return try folders + actors().map { "process \($0)" }
     }
 
     private func assertPasses(_ relay: String) throws {
@@ -59,5 +59,21 @@ final class DemoTests: XCTestCase {
             _ = running.stop(SIGKILL)
             XCTAssertTrue(try Programs.eventually { try leftovers().isEmpty }, "\(stage): \((try? leftovers()) ?? [])")
         }
+    }
+
+    func testADemoWhoseProgramDiesSaysWhichAndFails() throws {
+        let running = try demo("rust")
+        XCTAssertTrue(Programs.eventually { running.output.text.contains("talking") })
+        let daemon = try actors().first { actor in
+            FileManager.default.contents(atPath: "/proc/\(actor)/cmdline").map {
+                String(decoding: $0, as: UTF8.self).contains("bitgated\0--config")
+            } ?? false
+        }
+        kill(try XCTUnwrap(daemon), SIGKILL)
+        let outcome = running.wait()
+        XCTAssertEqual(outcome.status, 1, outcome.output)
+        XCTAssertTrue(outcome.errors.contains("gate-"), outcome.errors)
+        XCTAssertTrue(outcome.errors.contains(" ended by itself, with status 137"), outcome.errors)
+        XCTAssertEqual(try leftovers(), [])
     }
 }
