@@ -23,6 +23,8 @@ public struct GCSHash: Hashable, Sendable {
 public struct GCSFilter: Hashable, Sendable {
     /// Bytes of filter a request may carry.
     public static let largestData = 1_024
+    /// Different filters that `variation` gives for the same members, where there are enough of them.
+    public static let variations: UInt32 = 64
     /// P on the wire.
     public static let parameters: ClosedRange<UInt8> = 1...32
 
@@ -52,15 +54,19 @@ public struct GCSFilter: Hashable, Sendable {
 
     /// A filter over the first of `newestFirst` that fit into `budget` bytes.
     ///
-    /// - Parameter parameter: Clamped to `parameters`.
+    /// - Parameters:
+    ///   - parameter: Clamped to `parameters`.
+    ///   - variation: Another number gives another M, a little smaller, and so other false positives; 0 for the M of
+    ///     the references.
     /// - Returns: The filter and how many of the input it covers, duplicates included (chapter 04 §4.3).
     public static func build(
-        newestFirst hashes: [GCSHash], budget: Int, parameter: UInt8
+        newestFirst hashes: [GCSHash], budget: Int, parameter: UInt8, variation: UInt32 = 0
     ) -> (filter: GCSFilter, covered: Int) {
         let parameter = min(max(parameter, parameters.lowerBound), parameters.upperBound)
         var count = min(hashes.count, capacity(bytes: budget, parameter: parameter))
         guard count > 0 else { return (GCSFilter(parameter: parameter, modulus: 1, data: []), 0) }
-        let modulus = UInt32(clamping: UInt64(count) << UInt64(parameter))
+        let largest = UInt32(clamping: UInt64(count) << UInt64(parameter))
+        let modulus = largest - variation % max(1, min(variations, largest / 4))
 
         while true {
             let buckets = sorted(hashes.prefix(count).map { $0.bucket(modulus: modulus) })

@@ -1,4 +1,5 @@
 import Basics
+import Wire
 
 /// Every bound of gossip sync, with its source: chapter 04 unless said otherwise.
 public enum SyncLimits {
@@ -51,9 +52,12 @@ public enum SyncLimits {
     /// §6.1, gateway policy: the rounds of one tick are spread instead of sent in a burst.
     static let roundSpacing = Interval.seconds(3)
     static let initialDelay = Interval.seconds(1)
+    /// The references' filter, and P for a false-positive rate of 0.01.
     static let filterBytes = 400
-    /// P for a false-positive rate of 0.01.
     static let filterParameter: UInt8 = 7
+    /// §5.2: the largest filter that every peer accepts; 910 packets at P = 7, 2,730 at P = 1.
+    static let largestFilterBytes = GCSFilter.largestData
+    static let smallestFilterParameter: UInt8 = 1
     /// §6.1, gateway policy: below the 8 that a responder answers.
     static let requestsPerPeer = 6
     static let requestWindow = Interval.seconds(30)

@@ -12,6 +12,8 @@ final class SyncRequesterFeature: MeshFeature {
     private var budget = SyncRateLimit(limit: SyncLimits.requestsPerPeer, window: SyncLimits.requestWindow)
     /// Peers whose own requests had a types field.
     private var typeSpeakers: Set<PeerID> = []
+    /// Counts requests, so that no two filters in a row hide the same packet by mistake.
+    private var variation: UInt32 = 0
 
     init(_ gossip: GossipFeature) { self.gossip = gossip }
 
@@ -88,7 +90,9 @@ final class SyncRequesterFeature: MeshFeature {
         let peers = peers.filter { mesh.linkTable.hasDirectLink(to: $0) }
         guard mesh.isClockTrusted, !peers.isEmpty else { return }
         let request = SyncRequestBuilder.request(
-            for: types, gossip.inventory(at: mesh.now), fragmentFilter: fragmentFilter, at: mesh.now.wall)
+            for: types, gossip.inventory(at: mesh.now), fragmentFilter: fragmentFilter, sizing: .complete,
+            variation: variation, at: mesh.now.wall)
+        variation &+= 1
         guard let payload = request.encoded() else { return }
         for peer in peers {
             guard budget.take(peer, at: mesh.now.monotonic) else {
