@@ -1,0 +1,77 @@
+import Basics
+import TestSupport
+import Wire
+import XCTest
+
+@testable import Crypto
+
+final class EnvelopeLayerTests: XCTestCase {
+    /// Whole envelopes are checked by NostrTests.
+    private static let kindsOfOtherTests: Set<String> = ["open", "reject"]
+
+    func testVectors() throws {
+        try Vectors("private_envelopes.json").run { vector in
+            switch vector.kind {
+            case "shared_key":
+                let key = try XCTUnwrap(NostrSecretKey(vector.bytes("privateKey")))
+                let even = try XCTUnwrap(key.sharedPoint(with: XCTUnwrap(NostrPublicKey(vector.bytes("peerXOnly")))))
+                let odd = EnvelopeLayer.mirrored(even)
+                XCTAssertEqual(even.exposed, try vector.bytes("ecdhEven"), vector.name)
+                XCTAssertEqual(odd.exposed, try vector.bytes("ecdhOdd"), vector.name)
+                XCTAssertEqual(EnvelopeLayer.key(even).exposed, try vector.bytes("keyEven"), vector.name)
+                XCTAssertEqual(EnvelopeLayer.key(odd).exposed, try vector.bytes("keyOdd"), vector.name)
+            case "layer":
+                let plaintext = Array(try vector.string("plaintext").utf8)
+                XCTAssertEqual(try self.open(vector), plaintext, vector.name)
+            case "layer_tolerated":
+                XCTAssertTrue(try vector.bool("opens"))
+                XCTAssertNotNil(try self.open(vector), vector.name)
+            case "layer_reject": XCTAssertNil(try self.open(vector), vector.name)
+            case let kind where Self.kindsOfOtherTests.contains(kind): break
+            default: throw vector.unknownKind
+            }
+        }
+    }
+
+    private func open(_ vector: VectorCase) throws -> [UInt8]? {
+        EnvelopeLayer.open(
+            try vector.string("ciphertext"), by: try XCTUnwrap(NostrSecretKey(vector.bytes("recipientPrivateKey"))),
+            from: try XCTUnwrap(NostrPublicKey(vector.bytes("senderPubkey"))))
+    }
+
+    private func key(_ byte: UInt8) throws -> NostrSecretKey {
+        try XCTUnwrap(NostrSecretKey([UInt8](repeating: byte, count: 32)))
+    }
+
+    func testLongestTextIsSealedAndOneByteMoreIsNot() throws {
+        let (a, b) = (try key(0x11), try key(0x22))
+        let nonce = [UInt8](repeating: 7, count: 24)
+        // (65,536 - 3) digits hold 49,149 bytes, 40 of which are nonce and tag.
+        let longest = [UInt8](repeating: 0x61, count: 49_109)
+        let text = try XCTUnwrap(EnvelopeLayer.seal(longest, from: a, to: b.publicKey, nonce: nonce))
+        XCTAssertLessThanOrEqual(text.utf8.count, 65_536)
+        XCTAssertEqual(EnvelopeLayer.open(text, by: b, from: a.publicKey), longest)
+        XCTAssertNil(EnvelopeLayer.seal(longest + [1], from: a, to: b.publicKey, nonce: nonce))
+        XCTAssertNil(EnvelopeLayer.seal([], from: a, to: b.publicKey, nonce: nonce))
+    }
+
+    func testOnlyTheAddresseeOpensAndOnlyFromTheSender() throws {
+        let (a, b, c) = (try key(0x11), try key(0x22), try key(0x33))
+        let text = try XCTUnwrap(
+            EnvelopeLayer.seal([1, 2, 3], from: a, to: b.publicKey, nonce: [UInt8](repeating: 7, count: 24)))
+        XCTAssertEqual(EnvelopeLayer.open(text, by: b, from: a.publicKey), [1, 2, 3])
+        XCTAssertNil(EnvelopeLayer.open(text, by: c, from: a.publicKey))
+        XCTAssertNil(EnvelopeLayer.open(text, by: b, from: c.publicKey))
+    }
+
+    func testBytesThatAreNoPointAgreeOnNothing() throws {
+        let a = try key(0x11)
+        // Above the field's prime, and an x without a point.
+        for bytes in [[UInt8](repeating: 0xff, count: 32), [UInt8](repeating: 0, count: 31) + [5]] {
+            let other = try XCTUnwrap(NostrPublicKey(bytes))
+            XCTAssertNil(a.sharedPoint(with: other))
+            XCTAssertNil(EnvelopeLayer.seal([1], from: a, to: other, nonce: [UInt8](repeating: 0, count: 24)))
+        }
+        XCTAssertNil(EnvelopeLayer.seal([1], from: a, to: a.publicKey, nonce: [UInt8](repeating: 0, count: 12)))
+    }
+}
