@@ -47,6 +47,24 @@ public enum HKDFSHA256 {
         }
     }
 
+    /// Two keys of 32 bytes with empty info: the key derivation of the Noise specification §4.3.
+    static func pair(of input: UnsafeRawBufferPointer, salt: SecretBytes) -> (SecretBytes, SecretBytes) {
+        let pseudorandomKey = SecretBytes(count: HMACSHA256.size) { key in
+            salt.withBytes { HMACSHA256.write(of: input, key: $0, to: key) }
+        }
+        return pseudorandomKey.withBytes { key in
+            let first = HMACSHA256.secret(of: [1], key: key)
+            let message = SecretBytes(count: HMACSHA256.size + 1) { message in
+                first.withBytes { message.copyMemory(from: $0) }
+                message[HMACSHA256.size] = 2
+            }
+            let second = SecretBytes(count: HMACSHA256.size) { code in
+                message.withBytes { HMACSHA256.write(of: $0, key: key, to: code) }
+            }
+            return (first, second)
+        }
+    }
+
     private static func expand(
         key: UnsafeRawBufferPointer, info: [UInt8], to output: UnsafeMutableRawBufferPointer
     ) {

@@ -59,7 +59,7 @@ final class KeyTests: XCTestCase {
     // MARK: Acceptance of X25519 keys
 
     func testRefusedKeyVectors() throws {
-        // Handshakes are not built yet; they come with the Noise sessions.
+        // Handshakes: NoiseHandshakeTests.
         let elsewhere: Set = ["transcript", "reject", "tolerated"]
         try Vectors("noise_xx.json").run { vector in
             switch vector.kind {
