@@ -94,17 +94,41 @@ final class Announcer: MeshFeature {
         guard schedule.admit(forced: forced, at: mesh.now.monotonic) else {
             return mesh.drops.count(.announceThrottled)
         }
-        let neighbours = Array(mesh.registry.connected.prefix(MeshLimits.announcedNeighbours))
-        let isBridging = capabilities.contains(.bridge)
-        let announce = Announce(
-            nickname: nickname, noisePublicKey: mesh.identity.noise.publicKey.bytes,
-            signingPublicKey: mesh.identity.signing.publicKey.bytes,
-            directNeighbors: neighbours.isEmpty ? nil : neighbours, capabilities: capabilities,
-            bridgeGeohash: isBridging ? bridgeCell : nil)
-        guard let payload = announce.encoded() else { return mesh.drops.count(.malformedPayload) }
-        let packet = Packet(type: .announce, timestamp: mesh.now.wall, senderID: mesh.me, payload: payload)
+        guard let packet = packet(in: mesh) else { return mesh.drops.count(.malformedPayload) }
         guard let sent = mesh.originate(packet, signed: true) else { return }
         mesh.count(.announcesSent)
         mesh.tellFeatures(.publishable(sent.frame, heardFrom: nil))
+    }
+
+    /// A link is bound by an announce in one piece, so neighbours are left out until it fits every link that it can fit
+    /// at all. Only they are: an announce without capabilities or cell takes both back, with everybody.
+    private func packet(in mesh: MeshNode) -> Packet? {
+        var neighbours = mesh.registry.connected.prefix(MeshLimits.announcedNeighbours)
+        guard let shortest = packet(naming: [], in: mesh), let least = Self.size(of: shortest) else { return nil }
+        let limit = mesh.linkTable.smallestFrameLimit(from: least) ?? MeshLimits.frameLimitCap
+        while !neighbours.isEmpty {
+            guard let packet = packet(naming: neighbours, in: mesh), let size = Self.size(of: packet) else {
+                return nil
+            }
+            if size <= limit { return packet }
+            neighbours.removeLast()
+        }
+        return shortest
+    }
+
+    private func packet(naming neighbours: ArraySlice<PeerID>, in mesh: MeshNode) -> Packet? {
+        let announce = Announce(
+            nickname: nickname, noisePublicKey: mesh.identity.noise.publicKey.bytes,
+            signingPublicKey: mesh.identity.signing.publicKey.bytes,
+            directNeighbors: neighbours.isEmpty ? nil : Array(neighbours), capabilities: capabilities,
+            bridgeGeohash: capabilities.contains(.bridge) ? bridgeCell : nil)
+        return announce.encoded().map {
+            Packet(type: .announce, timestamp: mesh.now.wall, senderID: mesh.me, payload: $0)
+        }
+    }
+
+    /// Bytes of the signed frame.
+    private static func size(of packet: Packet) -> Int? {
+        (try? packet.encoded()).map { $0.count + WireLimits.signature }
     }
 }

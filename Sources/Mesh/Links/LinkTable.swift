@@ -26,6 +26,9 @@ struct LinkTable {
 
     func frameLimit(of id: LinkID) -> Int? { ids.firstIndex(of: id).map { links[$0].frameLimit } }
 
+    /// The smallest frame limit of all links whose limit is at least `least`; nil when there is none.
+    func smallestFrameLimit(from least: Int) -> Int? { links.lazy.map(\.frameLimit).filter { $0 >= least }.min() }
+
     /// - Returns: false when the table is full or the ID is already in use.
     mutating func add(_ id: LinkID, role: LinkRole, frameLimit: Int, at now: Instant) -> Bool {
         guard links.count < MeshLimits.linkCapacity, !ids.contains(id) else { return false }

@@ -64,8 +64,13 @@ extension MeshNode {
         let padded = transmission.isPadded ? frame.transmitted() : frame.bytes
         let limits = chosen.compactMap { linkTable.frameLimit(of: $0) }
         if frame.type != .fragment, limits.contains(where: { frame.bytes.count > $0 }) {
-            return sendInFragments(transmission, limits: limits)
+            return isDirectAnnounce(frame)
+                ? sendWholeWhereItFits(transmission, on: chosen) : sendInFragments(transmission, limits: limits)
         }
+        return write(padded, of: frame, to: chosen)
+    }
+
+    private func write(_ padded: [UInt8], of frame: Frame, to chosen: [LinkID]) -> Bool {
         let priority = frame.withView(Transmission.priority)
         var wentOut = false
         for link in chosen {
@@ -88,7 +93,7 @@ extension MeshNode {
     /// The links a frame would go out on now.
     func links(for transmission: Transmission) -> [LinkID] {
         transmission.frame.withView { view in
-            let isDirectAnnounce = view.type == .announce && view.ttl == Packet.originTTL
+            let isDirectAnnounce = isDirectAnnounce(transmission.frame)
             let request = LinkSelection<LinkID>.Request(
                 type: view.type, hint: transmission.hint,
                 blocked: linkTable.blocked(heardOn: transmission.heardOn, from: transmission.ingressPeer),
@@ -96,6 +101,22 @@ extension MeshNode {
                 isThinned: !transmission.goesEverywhere, seed: { messageIDText(view) ?? "" })
             return linkTable.selection.select(request)
         }
+    }
+
+    private func isDirectAnnounce(_ frame: Frame) -> Bool {
+        frame.type == .announce && frame.ttl == Packet.originTTL
+    }
+
+    /// Put together from fragments an announce binds no link, so one short link must not cost all others theirs.
+    private func sendWholeWhereItFits(_ transmission: Transmission, on chosen: [LinkID]) -> Bool {
+        let size = transmission.frame.bytes.count
+        let roomy = chosen.filter { linkTable.frameLimit(of: $0).map { size <= $0 } ?? false }
+        let isWritten = write(transmission.frame.bytes, of: transmission.frame, to: roomy)
+        var rest = transmission
+        rest.heardOn += roomy
+        let left = links(for: rest).compactMap(linkTable.frameLimit)
+        let isCut = !left.isEmpty && sendInFragments(rest, limits: left)
+        return isWritten || isCut
     }
 
     /// Chapter 03 B8 rule 6. The slice fills the smallest of the links; those too small for the smallest slice get
