@@ -10,10 +10,7 @@ extension Secret {
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// Secret bytes: one allocation, never copied by Swift, overwritten with zeros before it is released.
-///
-/// Plain heap, not `sodium_malloc`: its guard pages cost three memory maps a secret, and a simulation of some thousand
-/// nodes would run out of them. Swap is kept away from secrets by the service, not by each allocation.
+/// Secret bytes: never copied by Swift, kept in locked memory, overwritten with zeros before they are released.
 public final class SecretBytes: Secret, @unchecked Sendable {
     // Sendable: the memory is written by the initialisers only, before anybody else holds a reference.
     private let memory: UnsafeMutableRawBufferPointer
@@ -23,9 +20,8 @@ public final class SecretBytes: Secret, @unchecked Sendable {
 
     /// `count` bytes written by `fill`, which sees zeros first.
     public init(count: Int, fill: (UnsafeMutableRawBufferPointer) -> Void) {
-        memory = .allocate(byteCount: max(0, count), alignment: 16)
-        release = { $0.deallocate() }
-        sodium_memzero(memory.octets, memory.count)
+        memory = SecretArena.allocate(max(0, count))
+        release = SecretArena.release
         fill(memory)
     }
 

@@ -64,3 +64,34 @@ final class SecretBytesTests: XCTestCase {
 struct SecretHolder {
     let secret: SecretBytes?
 }
+
+final class SecretArenaTests: XCTestCase {
+    /// The arena keeps its pages, so that what a secret leaves behind can be looked at.
+    func testMemoryOfAReleasedSecretIsZero() {
+        for size in [1, 32, 33, 64, 100, 256] {
+            var secret: SecretBytes? = SecretBytes(copying: [UInt8](repeating: 0xa7, count: size))
+            let address = secret?.withBytes { $0.baseAddress }
+            XCTAssertEqual(address?.load(as: UInt8.self), 0xa7)
+            secret = nil
+            let left = UnsafeRawBufferPointer(start: address, count: size)
+            XCTAssertEqual([UInt8](left), [UInt8](repeating: 0, count: size), "\(size)")
+        }
+    }
+
+    func testSecretsDoNotShareMemory() {
+        let secrets = (0..<3_000).map { number in
+            SecretBytes(count: [0, 1, 31, 32, 64, 65, 200, 256, 257, 5_000][number % 10]) { memory in
+                XCTAssertTrue(memory.allSatisfy { $0 == 0 })
+                for index in memory.indices { memory[index] = UInt8(truncatingIfNeeded: number) }
+            }
+        }
+        for (number, secret) in secrets.enumerated() {
+            XCTAssertTrue(secret.withBytes { $0.allSatisfy { $0 == UInt8(truncatingIfNeeded: number) } })
+        }
+    }
+
+    func testMemoryIsUsedAgain() {
+        func address() -> UInt { SecretBytes(count: 40) { _ in }.withBytes { UInt(bitPattern: $0.baseAddress) } }
+        XCTAssertEqual(Set((0..<1_000).map { _ in address() }).count, 1)
+    }
+}

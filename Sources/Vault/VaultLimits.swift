@@ -1,0 +1,29 @@
+import Basics
+
+/// Every bound of the vault; those of the stores are theirs.
+public enum VaultLimits {
+    /// Decision 21: what a power cut may cost.
+    public static let horizon = Interval.seconds(2)
+    /// For what its owner says again when it is lost, as chapter 04 §10 has it for messages: it waits for others to go
+    /// with, at most this long. Each write costs a page of flash, however little is in it.
+    public static let gathered = Interval.seconds(30)
+    /// For what is forgotten anyway: its loss only means that it is forgotten later.
+    public static let relaxed = Interval.minutes(10)
+    /// How soon a disk that took nothing is tried again.
+    public static let retry = Interval.seconds(60)
+    /// Largest content of one record, its key included.
+    public static let recordSize = 1 << 20
+    static let keySize = 255
+    /// Sealed bytes waiting for the disk. More come only when the disk takes nothing; then a put is refused.
+    static let waitingBytes = 16 << 20
+    /// Bytes waiting at which they are written at once.
+    static let promptBytes = 1 << 20
+    /// Log pages after which they are moved to where they belong.
+    static let logPages: Int32 = 1_024
+    /// Records set aside because they did not open.
+    static let quarantined: Int64 = 64
+    /// Small pages: what is appended in a moment is less than one, and a whole page is written for it.
+    static let pageSize: Int64 = 1_024
+    /// Page cache in KiB: what is read once at the start need not stay.
+    static let cacheKibibytes = 512
+}
