@@ -42,6 +42,7 @@ let package = Package(
         .target(name: "Mesh", dependencies: ["Basics", "Wire", "Crypto"]),
         .target(name: "Nostr", dependencies: ["Basics", "Wire", "Crypto", "Clibm"]),
         .target(name: "Gateway", dependencies: ["Basics", "Wire", "Crypto", "Nostr"]),
+        .target(name: "Messenger", dependencies: ["Basics", "Wire", "Crypto"]),
         .target(name: "Simulation", dependencies: ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"]),
 
         // I/O: the only code that may block, read a clock or touch a file.
@@ -74,6 +75,7 @@ let package = Package(
         tests("MeshTests", "Simulation", "Mesh", "Wire", "Crypto"),
         tests("NostrTests", "Nostr", "Wire", "Crypto"),
         tests("GatewayTests", "Gateway", "Nostr", "Wire", "Crypto"),
+        tests("MessengerTests", "Messenger", "Wire", "Crypto"),
         tests("EventLoopTests", "EventLoop"),
         tests("RadioTests", "Radio", "EventLoop", "Wire"),
         tests("UplinkTests", "Uplink", "EventLoop"),

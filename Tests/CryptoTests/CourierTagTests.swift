@@ -5,7 +5,7 @@ import XCTest
 
 final class CourierTagTests: XCTestCase {
     func testVectors() throws {
-        // Envelopes belong to the Wire tests, seals and mail come with the Noise sessions, deposits with the courier.
+        // Envelopes belong to the Wire tests, seals and mail to SealedMailTests, deposits to the courier store.
         let elsewhere: Set = [
             "encode", "encode_reject", "accept", "reject", "seal", "open_reject", "seal_prekey", "open_prekey_reject",
             "sealed_message", "expired", "deposit", "deposit_quota",

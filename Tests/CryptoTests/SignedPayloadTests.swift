@@ -6,7 +6,7 @@ import XCTest
 
 final class SignedPayloadTests: XCTestCase {
     func testPrekeyBundleVectors() throws {
-        // Structure belongs to the Wire tests; the life of prekeys comes with sealed mail.
+        // Structure belongs to the Wire tests, the life of prekeys to MessengerTests.
         let elsewhere: Set = ["encode_reject", "accept", "reject", "lifecycle"]
         try Vectors("prekeys.json").run { vector in
             switch vector.kind {

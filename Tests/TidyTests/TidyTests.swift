@@ -11,6 +11,7 @@ final class TidyTests: XCTestCase {
         "Mesh": ["Basics", "Wire", "Crypto"],
         "Nostr": ["Basics", "Wire", "Crypto", "Clibm"],
         "Gateway": ["Basics", "Wire", "Crypto", "Nostr"],
+        "Messenger": ["Basics", "Wire", "Crypto"],
         "Simulation": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"],
         "EventLoop": ["Basics", "Clibevent", "Glibc"],
         "Vault": ["Basics", "Crypto", "EventLoop", "Csqlite3", "Clz4", "Glibc"],
@@ -29,7 +30,7 @@ final class TidyTests: XCTestCase {
         "fuzz": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Glibc"],
     ]
 
-    private static let pureModules = ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Simulation"]
+    private static let pureModules = ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "Simulation"]
 
     /// Clocks, randomness, files, threads: what a pure engine must be given instead of taking it.
     private static let forbiddenInPureModules = [
