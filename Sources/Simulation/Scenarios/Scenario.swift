@@ -57,7 +57,7 @@ public struct Place: Hashable, Sendable {
 
 public enum Scenarios {
     public static var all: [any Scenario.Type] {
-        [LineScenario.self, GridScenario.self, VenueScenario.self]
+        [LineScenario.self, GridScenario.self, VenueScenario.self, TwoHallsScenario.self, FloodScenario.self]
     }
 
     /// The name under which `small(seed:)` is asked for.

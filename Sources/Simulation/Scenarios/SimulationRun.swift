@@ -11,6 +11,8 @@ public final class SimulationRun {
     public let album: Album?
     /// Compares with the reference mesh, where the scenario asks for it.
     public private(set) var reference: ReferenceCheck?
+    /// Follows messages over the bridge, where the scenario has one.
+    var bridge: BridgeCheck?
 
     /// - Parameter takesPictures: keeps what `picture` needs.
     public init(_ kind: any Scenario.Type, _ setting: Setting, takesPictures: Bool = false) {
