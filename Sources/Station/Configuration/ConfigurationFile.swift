@@ -1,5 +1,6 @@
 import EventLoop
 import Glibc
+import Vault
 
 extension Configuration {
     /// Where the packaged configuration stands.

@@ -3,6 +3,7 @@ import Gateway
 import Glibc
 import Nostr
 import Radio
+import Vault
 import Wire
 
 /// What the settings mean to the parts.

@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import EventLoop
 import Glibc
+import Vault
 
 /// The secrets a box is known by.
 public struct StationIdentity: Sendable {
