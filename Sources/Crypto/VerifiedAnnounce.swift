@@ -39,61 +39,77 @@ public struct PeerPins: Hashable, Sendable {
     }
 }
 
-/// An announce that is worth a look-up of pins and a signature check, but proves nothing yet.
-public struct ClaimedAnnounce: Sendable {
-    /// Older announces are ignored, replayed ones included. Live ones are judged more narrowly on arrival.
-    public static let maximumAge: UInt64 = 900_000
-
-    public let frame: Frame
+/// What an announce says, parsed: its keys have their size, nothing else is checked.
+public final class AnnounceContent: Sendable {
     public let announce: Announce
     public let noiseKey: NoisePublicKey
     public let signingKey: SigningPublicKey
-    public var fingerprint: Fingerprint { noiseKey.fingerprint }
 
-    /// The cheap checks, in the order of chapter 02 §2.4 steps 1 to 4.
-    /// - Parameter bound: a Noise key from which the frame's sender ID is known to follow, if there is one.
-    public init(
-        _ frame: Frame, local: PeerID, bound: NoisePublicKey? = nil, at now: WallTime
-    ) throws(AnnounceRejection) {
+    /// `nil` when the frame is no announce or a malformed one.
+    init?(_ frame: Frame) {
         guard frame.type == .announce, let announce = frame.payload().flatMap({ Announce(payload: $0) }),
             let noiseKey = NoisePublicKey(announce.noisePublicKey),
             let signingKey = SigningPublicKey(announce.signingPublicKey)
-        else { throw .malformed }
-        let sender = frame.senderID
-        guard noiseKey == bound || noiseKey.peerID == sender else { throw .senderMismatch }
-        guard sender != local else { throw .selfAnnounce }
-        let sent = frame.timestamp
-        guard sent >= now || sent.distance(to: now) <= ClaimedAnnounce.maximumAge else { throw .stale }
-        self.frame = frame
+        else { return nil }
         self.announce = announce
         self.noiseKey = noiseKey
         self.signingKey = signingKey
     }
 }
 
+/// An announce that is worth a look-up of pins and a signature check, but proves nothing yet.
+public struct ClaimedAnnounce: Sendable {
+    /// Older announces are ignored, replayed ones included. Live ones are judged more narrowly on arrival.
+    public static let maximumAge: UInt64 = 900_000
+
+    public let frame: Frame
+    public let content: AnnounceContent
+    public var announce: Announce { content.announce }
+    public var noiseKey: NoisePublicKey { content.noiseKey }
+    public var signingKey: SigningPublicKey { content.signingKey }
+    public var fingerprint: Fingerprint { noiseKey.fingerprint }
+
+    /// The cheap checks, in the order of chapter 02 §2.4 steps 1 to 4.
+    /// - Parameters:
+    ///   - bound: a Noise key from which the frame's sender ID is known to follow, if there is one.
+    ///   - memory: where the parsed announce is looked up and kept, if anywhere.
+    public init(
+        _ frame: Frame, local: PeerID, bound: NoisePublicKey? = nil, memory: FrameMemory? = nil, at now: WallTime
+    ) throws(AnnounceRejection) {
+        guard let content = memory.map({ $0.announce(in: frame) }) ?? AnnounceContent(frame) else { throw .malformed }
+        let sender = frame.senderID
+        guard content.noiseKey == bound || content.noiseKey.peerID == sender else { throw .senderMismatch }
+        guard sender != local else { throw .selfAnnounce }
+        let sent = frame.timestamp
+        guard sent >= now || sent.distance(to: now) <= ClaimedAnnounce.maximumAge else { throw .stale }
+        self.frame = frame
+        self.content = content
+    }
+}
+
 /// An announce that passed every check. It proves that its sender holds the *signing* key; the Noise key may be copied
 /// from a victim, until a handshake proves that too (chapter 02 §2.4).
 public struct VerifiedAnnounce: Sendable {
-    public let announce: Announce
-    public let noiseKey: NoisePublicKey
-    public let signingKey: SigningPublicKey
-    public var fingerprint: Fingerprint { noiseKey.fingerprint }
     public let frame: Frame
+    public let content: AnnounceContent
+    public var announce: Announce { content.announce }
+    public var noiseKey: NoisePublicKey { content.noiseKey }
+    public var signingKey: SigningPublicKey { content.signingKey }
+    public var fingerprint: Fingerprint { noiseKey.fingerprint }
 
     /// The trust decision of chapter 02 §2.4 step 5; the first rule that matches decides.
     public init(
-        verifying claim: ClaimedAnnounce, against pins: PeerPins, memory: SignatureMemory? = nil
+        verifying claim: ClaimedAnnounce, against pins: PeerPins, memory: FrameMemory? = nil
     ) throws(AnnounceRejection) {
-        if let known = pins.noiseKey, known != claim.noiseKey { throw .keyMismatch }
-        if let known = pins.authenticatedSigningKey, known != claim.signingKey {
+        let content = claim.content
+        if let known = pins.noiseKey, known != content.noiseKey { throw .keyMismatch }
+        if let known = pins.authenticatedSigningKey, known != content.signingKey {
             throw .authenticatedSigningKeyMismatch
         }
-        if let known = pins.signingKey, known != claim.signingKey { throw .signingKeyMismatch }
+        if let known = pins.signingKey, known != content.signingKey { throw .signingKeyMismatch }
         guard claim.frame.layout.hasSignature else { throw .missingSignature }
-        guard claim.signingKey.verify(claim.frame, memory: memory) else { throw .invalidSignature }
+        guard content.signingKey.verify(claim.frame, memory: memory) else { throw .invalidSignature }
         frame = claim.frame
-        announce = claim.announce
-        noiseKey = claim.noiseKey
-        signingKey = claim.signingKey
+        self.content = content
     }
 }

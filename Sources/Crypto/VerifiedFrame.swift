@@ -13,7 +13,7 @@ public struct VerifiedFrame: Sendable {
     ///
     /// - Parameter memory: where the outcome of the check is looked up and kept, if anywhere.
     /// - Returns: `nil` without a signature, for one that fits no form, or for a body that does not inflate.
-    public init?(verifying frame: Frame, under key: SigningPublicKey, memory: SignatureMemory? = nil) {
+    public init?(verifying frame: Frame, under key: SigningPublicKey, memory: FrameMemory? = nil) {
         guard key.verify(frame, memory: memory), let packet = frame.packet() else { return nil }
         self.frame = frame
         self.packet = packet
@@ -21,7 +21,7 @@ public struct VerifiedFrame: Sendable {
 
     /// Signs a packet of ours and encodes it.
     public init(
-        signing packet: Packet, as identity: NodeIdentity, memory: SignatureMemory? = nil
+        signing packet: Packet, as identity: NodeIdentity, memory: FrameMemory? = nil
     ) throws(PacketEncodingError) {
         var packet = packet
         // Encoded once, with room for the signature: what it covers follows from the bytes.
@@ -39,7 +39,7 @@ public struct VerifiedFrame: Sendable {
 }
 
 extension SigningPublicKey {
-    func verify(_ frame: Frame, memory: SignatureMemory?) -> Bool {
+    func verify(_ frame: Frame, memory: FrameMemory?) -> Bool {
         memory?.outcome(of: frame, under: self) { verify(frame) } ?? verify(frame)
     }
 

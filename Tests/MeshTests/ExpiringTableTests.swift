@@ -43,7 +43,7 @@ final class ExpiringTableTests: XCTestCase {
 
     /// Against a plain list, with keys that collide in the index and a clock that jumps.
     func testAgreesWithAPlainList() {
-        struct Clumsy: Hashable {
+        struct Clumsy: TableKey {
             let value: Int
             func hash(into hasher: inout Hasher) { hasher.combine(value % 5) }
         }
@@ -75,3 +75,5 @@ final class ExpiringTableTests: XCTestCase {
         }
     }
 }
+
+extension Int: TableKey {}

@@ -171,8 +171,8 @@ final class HistorySyncTests: XCTestCase {
         mesh.run(for: .minutes(10))
         XCTAssertEqual(mesh.air(.message).count, 0, "600 messages held, none sent again")
         let bytes = mesh.air.reduce(0) { $0 + $1.bytes.count }
-        // Four link ends, each with two requests of half a kilobyte a tick, and announces.
-        XCTAssertLessThan(bytes, 10 * 60 * 4 * 60)
+        // Four link ends, each with one request of three quarters of a kilobyte and small ones a tick, and announces.
+        XCTAssertLessThan(bytes, 10 * 60 * 4 * 80)
     }
 
     /// Lesson 40: nobody hears anything twice, however long neighbours go on offering.

@@ -6,6 +6,7 @@ import Wire
 /// missed it (chapter 04 §11.3). Whoever carries posts publishes them nowhere else (chapter 06 §9).
 final class BoardFeature: MeshFeature {
     let types: [MessageType] = [.boardPost]
+    let interests: MeshOccurrence.Kinds = [.life, .tick]
 
     private(set) var store = BoardStore()
     private var archive = BoardArchive()

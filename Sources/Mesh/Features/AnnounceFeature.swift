@@ -7,7 +7,7 @@ import Wire
 /// relayed.
 final class AnnounceFeature: MeshFeature {
     let types: [MessageType] = [.announce]
-    let isListening = false
+    let interests: MeshOccurrence.Kinds = []
     let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
@@ -33,12 +33,13 @@ final class AnnounceFeature: MeshFeature {
     private func check(
         _ arrival: Arrival, _ live: Peer?, in mesh: MeshNode
     ) throws(AnnounceRejection) -> VerifiedAnnounce {
-        let claim = try ClaimedAnnounce(arrival.frame, local: mesh.me, bound: live?.noiseKey, at: mesh.now.wall)
+        let claim = try ClaimedAnnounce(
+            arrival.frame, local: mesh.me, bound: live?.noiseKey, memory: mesh.memory, at: mesh.now.wall)
         let pinned = mesh.identities[arrival.sender]
         let pins = PeerPins(
             noiseKey: live?.noiseKey ?? pinned?.noiseKey, authenticatedSigningKey: pinned?.authenticatedSigningKey,
             signingKey: live?.signingKey ?? pinned?.signingKey)
-        return try VerifiedAnnounce(verifying: claim, against: pins, memory: mesh.signatures)
+        return try VerifiedAnnounce(verifying: claim, against: pins, memory: mesh.memory)
     }
 
     // MARK: Effects

@@ -5,6 +5,7 @@ import Wire
 /// Sends our own announces: what they say and when (chapter 03 B10.1–B10.3).
 final class Announcer: MeshFeature {
     let types: [MessageType] = []
+    let interests: MeshOccurrence.Kinds = [.life, .announced, .tick]
 
     private var nickname: String
     private var capabilities: Capabilities

@@ -6,7 +6,7 @@ import Wire
 /// authentic only by the event inside, which is none of the mesh's business.
 final class CarrierFeature: MeshFeature {
     let types: [MessageType] = [.nostrCarrier]
-    let isListening = false
+    let interests: MeshOccurrence.Kinds = []
     let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {

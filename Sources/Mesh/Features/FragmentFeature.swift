@@ -5,6 +5,7 @@ import Wire
 /// interest here; only broadcast trains and those addressed to us are assembled.
 final class FragmentFeature: MeshFeature {
     let types: [MessageType] = [.fragment]
+    let interests: MeshOccurrence.Kinds = .tick
     let isTimed = false
 
     private(set) var assembler = FragmentAssembler()

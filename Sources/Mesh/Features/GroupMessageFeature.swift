@@ -4,7 +4,7 @@ import Wire
 /// it they are still relayed, only not kept.
 final class GroupMessageFeature: MeshFeature {
     let types: [MessageType] = [.groupMessage]
-    let isListening = false
+    let interests: MeshOccurrence.Kinds = []
     let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {

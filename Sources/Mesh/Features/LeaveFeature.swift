@@ -5,6 +5,7 @@ import Wire
 /// Goodbyes (chapter 03 B11.2). The payload means nothing; the signature everything.
 final class LeaveFeature: MeshFeature {
     let types: [MessageType] = [.leave]
+    let interests: MeshOccurrence.Kinds = .life
     let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {

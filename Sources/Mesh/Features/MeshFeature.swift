@@ -11,8 +11,8 @@ protocol MeshFeature: AnyObject {
     /// Handles one fresh packet and says whether it may travel on (chapter 03 B5).
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict
 
-    /// False for features that need not hear of occurrences.
-    var isListening: Bool { get }
+    /// What it hears of.
+    var interests: MeshOccurrence.Kinds { get }
     /// Hears of an occurrence, in the order features are registered.
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode)
 
@@ -28,7 +28,7 @@ protocol MeshFeature: AnyObject {
 
 extension MeshFeature {
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict { .accepted(relay: true) }
-    var isListening: Bool { true }
+    var interests: MeshOccurrence.Kinds { .everything }
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {}
     var isTimed: Bool { true }
     var nextDeadline: Instant? { nil }
@@ -115,6 +115,32 @@ enum MeshOccurrence {
     case stalled([FragmentStreamID])
     /// The 5 s tick; the count runs 1 … 6 (chapter 03 B17).
     case tick(cycle: Int)
+
+    /// The occurrences a feature wants to hear of.
+    struct Kinds: OptionSet {
+        let rawValue: UInt16
+
+        static let life = Kinds(rawValue: 1 << 0)
+        static let links = Kinds(rawValue: 1 << 1)
+        static let announced = Kinds(rawValue: 1 << 2)
+        static let absence = Kinds(rawValue: 1 << 3)
+        static let publishable = Kinds(rawValue: 1 << 4)
+        static let stalled = Kinds(rawValue: 1 << 5)
+        static let tick = Kinds(rawValue: 1 << 6)
+        static let everything = Kinds(rawValue: .max)
+    }
+
+    var kind: Kinds {
+        switch self {
+        case .started, .stopping: .life
+        case .linkUp, .linkDown: .links
+        case .announced: .announced
+        case .disconnected, .removed: .absence
+        case .publishable: .publishable
+        case .stalled: .stalled
+        case .tick: .tick
+        }
+    }
 }
 
 /// A verified announce and what it changed.

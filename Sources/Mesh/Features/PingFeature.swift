@@ -5,7 +5,7 @@ import Wire
 /// link nobody is bound to, where the ingress peer is just that claim, it is the link's.
 final class PingFeature: MeshFeature {
     let types: [MessageType] = [.ping, .pong]
-    let isListening = false
+    let interests: MeshOccurrence.Kinds = []
     let isTimed = false
 
     private struct Probe {

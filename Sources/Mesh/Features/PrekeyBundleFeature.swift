@@ -7,6 +7,7 @@ import Wire
 /// itself, it waits.
 final class PrekeyBundleFeature: MeshFeature {
     let types: [MessageType] = [.prekeyBundle]
+    let interests: MeshOccurrence.Kinds = [.announced, .life]
     let isTimed = false
 
     private struct Parked {
@@ -63,7 +64,7 @@ final class PrekeyBundleFeature: MeshFeature {
     }
 
     private func verifies(_ frame: Frame, under key: SigningPublicKey, in mesh: MeshNode) -> Bool {
-        guard let verified = VerifiedFrame(verifying: frame, under: key, memory: mesh.signatures),
+        guard let verified = VerifiedFrame(verifying: frame, under: key, memory: mesh.memory),
             let bundle = PrekeyBundle(payload: verified.packet.payload)
         else { return false }
         return Verified(bundle, under: key) != nil

@@ -5,7 +5,7 @@ import Wire
 /// Public messages (chapter 03 B14).
 final class PublicMessageFeature: MeshFeature {
     let types: [MessageType] = [.message]
-    let isListening = false
+    let interests: MeshOccurrence.Kinds = []
     let isTimed = false
 
     /// B14 rules 1 and 2.

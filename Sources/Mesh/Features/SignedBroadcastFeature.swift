@@ -6,7 +6,7 @@ import Wire
 /// 03 B5, B15).
 final class SignedBroadcastFeature: MeshFeature {
     let types: [MessageType] = [.fileTransfer, .voiceFrame]
-    let isListening = false
+    let interests: MeshOccurrence.Kinds = []
     let isTimed = false
 
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {

@@ -7,22 +7,24 @@ import Wire
 /// the relay fires therefore only takes the neighbour it came from out of the targets; the relay is cancelled when no
 /// target is left (chapter 03 B2).
 struct RelaySchedule<Key: Hashable, Load> {
-    struct Pending {
+    /// One relay that waits. A class, so that it is moved about as one word.
+    final class Pending {
         let key: Key
         let load: Load
         /// Where the packet, or a copy of it, came in.
-        var heardOn: [LinkID]
-    }
+        fileprivate(set) var heardOn: [LinkID]
+        fileprivate var isCancelled = false
 
-    private struct Ticket {
-        let key: Key
-        let generation: UInt64
+        fileprivate init(key: Key, load: Load, heardOn: [LinkID]) {
+            self.key = key
+            self.load = load
+            self.heardOn = heardOn
+        }
     }
 
     let capacity: Int
-    private var waiting: [Key: (pending: Pending, generation: UInt64)] = [:]
-    private var deadlines = DeadlineQueue<Ticket>()
-    private var generation: UInt64 = 0
+    private var waiting: [Key: Pending] = [:]
+    private var deadlines = DeadlineQueue<Pending>()
 
     init(capacity: Int = MeshLimits.pendingRelayCapacity) { self.capacity = capacity }
 
@@ -32,34 +34,32 @@ struct RelaySchedule<Key: Hashable, Load> {
     /// - Returns: false when the schedule is full; the newest relay is the one refused.
     mutating func add(_ key: Key, _ load: Load, heardOn link: LinkID, due: Instant) -> Bool {
         guard waiting.count < capacity, deadlines.count < 2 * capacity, waiting[key] == nil else { return false }
-        generation &+= 1
-        waiting[key] = (Pending(key: key, load: load, heardOn: [link]), generation)
-        deadlines.add(Ticket(key: key, generation: generation), due: due)
+        let pending = Pending(key: key, load: load, heardOn: [link])
+        waiting[key] = pending
+        deadlines.add(pending, due: due)
         return true
     }
 
     /// Notes that a copy came in on `link`.
     /// - Returns: on how many links the packet was heard now, or nil when no relay of it is waiting.
-    mutating func noteCopy(of key: Key, on link: LinkID) -> Int? {
-        guard let position = waiting.index(forKey: key) else { return nil }
-        let heard = waiting.values[position].pending.heardOn.count
-        if heard < MeshLimits.linkCapacity, !waiting.values[position].pending.heardOn.contains(link) {
-            waiting.values[position].pending.heardOn.append(link)
-            return heard + 1
+    func noteCopy(of key: Key, on link: LinkID) -> Int? {
+        guard let pending = waiting[key] else { return nil }
+        if pending.heardOn.count < MeshLimits.linkCapacity, !pending.heardOn.contains(link) {
+            pending.heardOn.append(link)
         }
-        return heard
+        return pending.heardOn.count
     }
 
     /// The waiting relay of a packet.
-    subscript(key: Key) -> Pending? { waiting[key]?.pending }
+    subscript(key: Key) -> Pending? { waiting[key] }
 
-    mutating func cancel(_ key: Key) { waiting[key] = nil }
+    mutating func cancel(_ key: Key) { waiting.removeValue(forKey: key)?.isCancelled = true }
 
     mutating func takeDue(at now: Instant) -> Pending? {
-        while let ticket = deadlines.takeDue(at: now) {
-            guard let entry = waiting[ticket.key], entry.generation == ticket.generation else { continue }
-            waiting[ticket.key] = nil
-            return entry.pending
+        while let pending = deadlines.takeDue(at: now) {
+            guard !pending.isCancelled else { continue }
+            waiting[pending.key] = nil
+            return pending
         }
         return nil
     }

@@ -1,4 +1,5 @@
 import Basics
+import Wire
 
 /// A first-in first-out table bound by age and by count. Looking a key up does not refresh it (chapter 03 B4: "a FIFO
 /// with expiry, not an LRU").
@@ -6,7 +7,7 @@ import Basics
 /// Every new packet passes several of these, so it is a ring with an open-addressing index beside it rather than a
 /// dictionary: inserting and forgetting touch one slot each. Storage doubles up to the capacity and is then reused; in
 /// steady state no operation allocates.
-struct ExpiringTable<Key: Hashable, Value> {
+struct ExpiringTable<Key: TableKey, Value> {
     let capacity: Int
     /// What an overflow trims the table to, oldest first.
     let trimTarget: Int
@@ -109,7 +110,7 @@ struct ExpiringTable<Key: Hashable, Value> {
 
     // MARK: Index
 
-    private static func hash(_ key: Key) -> UInt { UInt(bitPattern: key.hashValue) }
+    private static func hash(_ key: Key) -> UInt { key.tableHash }
 
     private func home(_ hash: UInt) -> Int { Int(hash & UInt(index.count - 1)) }
     private func following(_ slot: Int) -> Int { (slot + 1) & (index.count - 1) }
@@ -147,4 +148,21 @@ struct ExpiringTable<Key: Hashable, Value> {
         }
         index[gap] = 0
     }
+}
+
+/// A key of an `ExpiringTable`.
+protocol TableKey: Hashable {
+    /// Not to be foreseen by whoever chooses the key.
+    var tableHash: UInt { get }
+}
+
+extension TableKey {
+    var tableHash: UInt { UInt(bitPattern: hashValue) }
+}
+
+extension PeerID: TableKey {}
+
+extension DuplicateKey: TableKey {
+    /// Hashed under a secret key already.
+    var tableHash: UInt { UInt(truncatingIfNeeded: value.first) }
 }

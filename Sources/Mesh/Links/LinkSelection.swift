@@ -74,10 +74,9 @@ public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertibl
     /// The chosen links: outgoing ones first.
     public func select(_ request: Request) -> [Link] {
         withUnsafeTemporaryAllocation(of: Bool.self, capacity: links.count) { allowed in
-            allowed.initialize(repeating: true)
-            for link in request.blocked {
-                // A link may be listed in both roles.
-                for position in links.indices where links[position] == link { allowed[position] = false }
+            // A link may be listed in both roles.
+            for position in links.indices {
+                allowed.initializeElement(at: position, to: !request.blocked.contains(links[position]))
             }
             return select(request, allowed)
         }
@@ -89,17 +88,24 @@ public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertibl
         // A target whose every link is blocked can be reached over where the packet came from only.
         if request.isStrict || target != nil { return [] }
         if request.collapses { collapse(allowed) }
-        var outgoing: [Link] = []
-        var incoming: [Link] = []
-        for position in links.indices where allowed[position] {
-            if position < outgoingCount { outgoing.append(links[position]) } else { incoming.append(links[position]) }
+        guard request.isThinned, request.hint == nil, !Self.isNeverThinned(request.type) else {
+            return chosen(links.indices, allowed)
         }
-        if request.isThinned, request.hint == nil, ![.announce, .fragment, .requestSync].contains(request.type) {
-            outgoing = Self.subset(of: outgoing, seed: request.seed)
-            incoming = Self.subset(of: incoming, seed: request.seed)
+        return Self.subset(of: chosen(0..<outgoingCount, allowed), seed: request.seed)
+            + Self.subset(of: chosen(outgoingCount..<links.count, allowed), seed: request.seed)
+    }
+
+    private static func isNeverThinned(_ type: MessageType) -> Bool {
+        type == .announce || type == .fragment || type == .requestSync
+    }
+
+    private func chosen(_ positions: Range<Int>, _ allowed: UnsafeMutableBufferPointer<Bool>) -> [Link] {
+        var chosen: [Link] = []
+        for position in positions where allowed[position] {
+            if chosen.isEmpty { chosen.reserveCapacity(positions.count) }
+            chosen.append(links[position])
         }
-        outgoing += incoming
-        return outgoing
+        return chosen
     }
 
     /// Step 4: the preferred outgoing link, else another outgoing, else the first incoming.

@@ -11,6 +11,8 @@ struct LinkTable {
     /// When a retirement round for a peer last closed links; a peer is not asked to shed links again within the
     /// cool-down.
     private var retirements: ExpiringTable<PeerID, Void>
+    /// Of all links; what is not longer fits everywhere.
+    private(set) var smallestFrameLimit = MeshLimits.frameLimitCap
     /// What links are chosen from; made anew whenever links or bindings change, which is rare beside sending.
     private(set) var selection = LinkSelection<LinkID>(outgoing: [], incoming: [])
 
@@ -38,7 +40,10 @@ struct LinkTable {
         return true
     }
 
-    mutating func setFrameLimit(_ limit: Int, of id: LinkID) { update(id) { $0.frameLimit = Link.usable(limit) } }
+    mutating func setFrameLimit(_ limit: Int, of id: LinkID) {
+        update(id) { $0.frameLimit = Link.usable(limit) }
+        refreshSelection()
+    }
 
     /// Ends a link, and points the peer's preference to a surviving outgoing link (A11.6).
     @discardableResult
@@ -87,6 +92,7 @@ struct LinkTable {
     func hasMoreEnds(thanHeardOn heard: Int) -> Bool { selection.endCount > heard + 1 }
 
     private mutating func refreshSelection() {
+        smallestFrameLimit = links.reduce(MeshLimits.frameLimitCap) { min($0, $1.frameLimit) }
         var peers: [LinkID: PeerID] = [:]
         for link in links { peers[link.id] = link.peer }
         selection = LinkSelection(

@@ -12,6 +12,7 @@ extension MeshNode {
             }
         case .accepted, .unknownAuthor, .forged: return
         }
+        if arrival.frame.layout.routeCount == 0, arrival.recipient != me { return flood(arrival, key) }
         let step = RouteForwarding.decide(
             type: arrival.type, ttl: arrival.ttl, recipient: arrival.recipient, route: arrival.frame.route, me: me,
             isConnected: { registry.isConnected($0) })
@@ -28,6 +29,7 @@ extension MeshNode {
         transmission.target = next
         transmission.isRouted = true
         transmission.isPadded = false
+        transmission.heardOn = [arrival.link]
         if transmit(transmission) { count(.packetsForwarded) }
     }
 
@@ -39,19 +41,18 @@ extension MeshNode {
         if !relays.add(key, transmission, heardOn: arrival.link, due: due) { drops.count(.relayScheduleFull) }
     }
 
-    /// Byte for byte what was received, except for the TTL.
+    /// Byte for byte what was received, except for the TTL. Where it was heard is for the caller to add.
     private func transmission(relaying arrival: Arrival, ttl: UInt8) -> Transmission {
         var frame = arrival.frame
         frame.setTTL(ttl)
-        return Transmission(
-            frame: frame, heardOn: [arrival.link], ingressPeer: arrival.ingressPeer, since: now.monotonic)
+        return Transmission(frame: frame, ingressPeer: arrival.ingressPeer, since: now.monotonic)
     }
 
     /// A copy of a packet whose relay still waits: its neighbour needs none, and when nobody else is left the relay is
     /// cancelled.
     func noteCopy(_ admission: PacketGate.Admission, on link: LinkID) {
         guard let heard = relays.noteCopy(of: admission.key, on: link), !linkTable.hasMoreEnds(thanHeardOn: heard),
-            let pending = relays[admission.key], links(for: transmission(of: pending)).isEmpty
+            let pending = relays[admission.key], links(for: pending.load, heardOn: pending.heardOn).isEmpty
         else { return }
         relays.cancel(admission.key)
         drops.count(.relayCancelled)
@@ -59,13 +60,9 @@ extension MeshNode {
 
     func runDueRelays() {
         while let pending = relays.takeDue(at: now.monotonic) {
-            if transmit(transmission(of: pending)) { count(.packetsRelayed) }
+            var transmission = pending.load
+            transmission.heardOn = pending.heardOn
+            if transmit(transmission) { count(.packetsRelayed) }
         }
-    }
-
-    private func transmission(of pending: RelaySchedule<DuplicateKey, Transmission>.Pending) -> Transmission {
-        var transmission = pending.load
-        transmission.heardOn = pending.heardOn
-        return transmission
     }
 }

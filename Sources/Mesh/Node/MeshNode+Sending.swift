@@ -38,7 +38,7 @@ extension MeshNode {
     }
 
     private func signedFrame(_ packet: Packet) -> Frame? {
-        (try? VerifiedFrame(signing: packet, as: identity, memory: signatures))?.frame
+        (try? VerifiedFrame(signing: packet, as: identity, memory: memory))?.frame
     }
 
     /// A route is worth attaching only while its first hop hangs on a link of ours.
@@ -55,17 +55,19 @@ extension MeshNode {
     /// - Returns: whether it went out, or will go out as fragments.
     @discardableResult
     func transmit(_ transmission: Transmission) -> Bool {
-        let chosen = links(for: transmission)
+        let chosen = links(for: transmission, heardOn: transmission.heardOn)
         if chosen.isEmpty {
             spoolIfWorthwhile(transmission)
             return false
         }
         let frame = transmission.frame
         let padded = transmission.isPadded ? frame.transmitted() : frame.bytes
-        let limits = chosen.compactMap { linkTable.frameLimit(of: $0) }
-        if frame.type != .fragment, limits.contains(where: { frame.bytes.count > $0 }) {
-            return isDirectAnnounce(frame)
-                ? sendWholeWhereItFits(transmission, on: chosen) : sendInFragments(transmission, limits: limits)
+        if frame.bytes.count > linkTable.smallestFrameLimit, frame.type != .fragment {
+            let limits = chosen.compactMap { linkTable.frameLimit(of: $0) }
+            if limits.contains(where: { frame.bytes.count > $0 }) {
+                return isDirectAnnounce(frame)
+                    ? sendWholeWhereItFits(transmission, on: chosen) : sendInFragments(transmission, limits: limits)
+            }
         }
         return write(padded, of: frame, to: chosen)
     }
@@ -90,13 +92,13 @@ extension MeshNode {
         emit(.transmit(frame: bytes, link: link, priority: priority))
     }
 
-    /// The links a frame would go out on now.
-    func links(for transmission: Transmission) -> [LinkID] {
+    /// The links a frame would go out on now, having come in on some.
+    func links(for transmission: Transmission, heardOn heard: [LinkID]) -> [LinkID] {
         transmission.frame.withView { view in
             let isDirectAnnounce = isDirectAnnounce(transmission.frame)
             let request = LinkSelection<LinkID>.Request(
                 type: view.type, hint: transmission.hint,
-                blocked: linkTable.blocked(heardOn: transmission.heardOn, from: transmission.ingressPeer),
+                blocked: linkTable.blocked(heardOn: heard, from: transmission.ingressPeer),
                 isStrict: transmission.isStrict, collapses: !isDirectAnnounce && !transmission.goesEverywhere,
                 isThinned: !transmission.goesEverywhere, seed: { messageIDText(view) ?? "" })
             return linkTable.selection.select(request)
@@ -114,7 +116,7 @@ extension MeshNode {
         let isWritten = write(transmission.frame.bytes, of: transmission.frame, to: roomy)
         var rest = transmission
         rest.heardOn += roomy
-        let left = links(for: rest).compactMap(linkTable.frameLimit)
+        let left = links(for: rest, heardOn: rest.heardOn).compactMap(linkTable.frameLimit)
         let isCut = !left.isEmpty && sendInFragments(rest, limits: left)
         return isWritten || isCut
     }

@@ -14,7 +14,7 @@ extension MeshNode {
     /// - Parameter liveOnly: pinned identities do not count.
     func authenticate(_ arrival: Arrival, liveOnly: Bool = false) -> Authentication {
         guard let key = signingKey(of: arrival.sender, liveOnly: liveOnly) else { return .unknownAuthor }
-        guard let verified = VerifiedFrame(verifying: arrival.frame, under: key, memory: signatures) else {
+        guard let verified = VerifiedFrame(verifying: arrival.frame, under: key, memory: memory) else {
             return .forged
         }
         return .verified(verified)

@@ -15,8 +15,8 @@ public final class MeshNode {
 
     // Parts, each the one owner of its state. Features reach them through the node.
     let configuration: MeshConfiguration
-    let signatures: SignatureMemory?
-    var random: any RandomNumberGenerator
+    let memory: FrameMemory?
+    var random: AnyRandom
     /// Set at the beginning of every call.
     var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 0)) { didSet { knownDeadline = nil } }
     /// `nextDeadline` as of the last call, until the next.
@@ -40,26 +40,26 @@ public final class MeshNode {
     let board = BoardFeature()
     let features: [any MeshFeature]
     private let timedFeatures: [any MeshFeature]
-    private let listeningFeatures: [any MeshFeature]
-    private let handlers: [MessageType: any MeshFeature]
-    private let opaque = OpaqueFeature()
+    private let listeners: [(kinds: MeshOccurrence.Kinds, feature: any MeshFeature)]
+    /// One for each message type; most are opaque.
+    private let handlers: [any MeshFeature]
 
     private var effects = EffectQueue()
     public internal(set) var drops = Tally<MeshDrop>()
     private var tally = Tally<MeshCount>()
 
-    /// - Parameter signatures: shared by the nodes of a simulation, so that they check each frame once together.
+    /// - Parameter memory: shared by the nodes of a simulation, so that they work each frame out once together.
     public init(
         configuration: MeshConfiguration, identity: NodeIdentity, random: any RandomNumberGenerator,
-        signatures: SignatureMemory? = nil
+        memory: FrameMemory? = nil
     ) {
         var random = random
         self.configuration = configuration
-        self.signatures = signatures
+        self.memory = memory
         self.identity = identity
         gate = PacketGate(
             me: identity.peerID, duplicateCapacity: configuration.duplicateCapacity, random: &random)
-        self.random = random
+        self.random = AnyRandom(random)
         isClockTrusted = configuration.isClockTrusted
         announcer = Announcer(configuration)
         gossip = GossipFeature(configuration.gossip, me: identity.peerID)
@@ -73,18 +73,21 @@ public final class MeshNode {
                 board,
             ] + (configuration.synchronises ? sync : [])
         timedFeatures = features.filter(\.isTimed)
-        listeningFeatures = features.filter(\.isListening)
-        var handlers: [MessageType: any MeshFeature] = [:]
-        for feature in features {
-            for type in feature.types where handlers[type] == nil { handlers[type] = feature }
+        listeners = features.compactMap { $0.interests.isEmpty ? nil : ($0.interests, $0) }
+        var handlers = [any MeshFeature](repeating: OpaqueFeature(), count: 1 << UInt8.bitWidth)
+        for feature in features.reversed() {
+            for type in feature.types { handlers[Int(type.rawValue)] = feature }
         }
         self.handlers = handlers
     }
 
-    func handler(of type: MessageType) -> any MeshFeature { handlers[type] ?? opaque }
+    func handler(of type: MessageType) -> any MeshFeature { handlers[Int(type.rawValue)] }
 
     func tellFeatures(_ occurrence: MeshOccurrence) {
-        for feature in listeningFeatures { feature.observe(occurrence, in: self) }
+        let kind = occurrence.kind
+        for listener in listeners where listener.kinds.contains(kind) {
+            listener.feature.observe(occurrence, in: self)
+        }
     }
 
     // MARK: Life

@@ -89,20 +89,20 @@ struct PeerRegistry {
     ) -> (disconnected: [PeerID], removed: [PeerID]) {
         var disconnected: [PeerID] = []
         var removed: [PeerID] = []
-        for peer in all {
-            let silence = now - peer.lastSeen
+        for position in peers.indices {
+            let silence = now - peers.values[position].lastSeen
+            guard silence > MeshLimits.peerInactivity else { continue }
+            let peer = peers.values[position]
             var isConnected = peer.isConnected
-            if isConnected, silence > MeshLimits.peerInactivity, !hasDirectLink(peer.id) {
-                setConnected(false, peer.id)
+            if isConnected, !hasDirectLink(peer.id) {
                 isConnected = false
                 disconnected.append(peer.id)
             }
-            if !isConnected, silence > MeshLimits.reachableFor {
-                remove(peer.id)
-                removed.append(peer.id)
-            }
+            if !isConnected, silence > MeshLimits.reachableFor { removed.append(peer.id) }
         }
-        return (disconnected, removed)
+        for peer in disconnected { setConnected(false, peer) }
+        for peer in removed { remove(peer) }
+        return (disconnected.sorted(), removed.sorted())
     }
 
     func snapshot(_ id: PeerID, at now: Instant) -> PeerSnapshot? {

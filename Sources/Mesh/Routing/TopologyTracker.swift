@@ -19,13 +19,14 @@ public struct TopologyTracker: Sendable {
 
     /// Replaces the neighbours `node` claims. A claim beyond `MeshLimits.topologyNodes` is not taken in.
     public mutating func claim(_ neighbours: [PeerID], by node: PeerID, at now: Instant) {
-        guard claims[node] != nil || claims.count < MeshLimits.topologyNodes else { return }
-        var others = neighbours
-        others.removeAll { $0 == node }
-        if others.count > MeshLimits.topologyNeighbours {
-            others.removeLast(others.count - MeshLimits.topologyNeighbours)
+        let isPlain = neighbours.count <= MeshLimits.topologyNeighbours && !neighbours.contains(node)
+        let others =
+            isPlain ? neighbours : Array(neighbours.filter { $0 != node }.prefix(MeshLimits.topologyNeighbours))
+        if let position = claims.index(forKey: node) {
+            claims.values[position] = Claim(neighbours: others, at: now)
+        } else if claims.count < MeshLimits.topologyNodes {
+            claims[node] = Claim(neighbours: others, at: now)
         }
-        claims[node] = Claim(neighbours: others, at: now)
     }
 
     /// Our own claim is not limited to what fits an announce.

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Wire
 
 /// One packet that gossip carries on: the frame byte for byte as it was received, and what lookups need of it.
@@ -16,10 +17,11 @@ public struct GossipEntry: Sendable {
     var heardAt: Instant
 
     /// `nil` when the body does not inflate.
-    public init?(_ frame: Frame, heardFrom: PeerID? = nil, at now: Instant) {
-        guard let id = frame.withView({ PacketID($0) }) else { return nil }
-        self.id = id
-        hash = GCSHash(id)
+    public init?(_ frame: Frame, heardFrom: PeerID? = nil, memory: FrameMemory? = nil, at now: Instant) {
+        let identifiers = memory.map { $0.identifiers(of: frame) } ?? FrameIdentifiers(frame)
+        guard let identifiers else { return nil }
+        id = identifiers.id
+        hash = identifiers.hash
         type = frame.type
         sender = frame.senderID
         timestamp = frame.timestamp

@@ -6,10 +6,11 @@ import Wire
 /// too old and hands changes to the archive.
 final class GossipFeature: MeshFeature {
     let types: [MessageType] = []
+    let interests: MeshOccurrence.Kinds = [.life, .publishable, .absence]
 
     private(set) var store: GossipStore
     /// Set by whoever owns the board; without one, no board posts are asked for.
-    weak var board: (any BoardSource)?
+    var board: (any BoardSource)?
     private var archive = HistoryArchive()
     private var nextUpkeep = Instant.distantFuture
     private var clock = ClockStepDetector()
@@ -46,7 +47,7 @@ final class GossipFeature: MeshFeature {
             writeArchive(in: mesh)
         case .publishable(let frame, let heardFrom):
             guard mesh.isClockTrusted else { return }
-            _ = store.insert(frame, heardFrom: heardFrom, at: mesh.now)
+            _ = store.insert(frame, heardFrom: heardFrom, memory: mesh.memory, at: mesh.now)
         case .removed(let peer): store.forgetPresence(of: peer)
         default: break
         }

@@ -23,6 +23,18 @@ struct GossipShelf {
         peerOf[entry.id] = peer
     }
 
+    /// - Returns: false when nothing is held of the peer.
+    mutating func replace(_ entry: GossipEntry, for peer: PeerID) -> Bool {
+        guard let position = entries.index(forKey: peer) else { return false }
+        let former = entries.values[position].id
+        entries.values[position] = entry
+        if former != entry.id {
+            peerOf[former] = nil
+            peerOf[entry.id] = peer
+        }
+        return true
+    }
+
     mutating func remove(_ peer: PeerID) {
         guard let removed = entries.removeValue(forKey: peer) else { return }
         peerOf[removed.id] = nil

@@ -69,18 +69,21 @@ public struct GossipStore {
     // MARK: Coming
 
     @discardableResult
-    public mutating func insert(_ frame: Frame, heardFrom: PeerID? = nil, at now: Now) -> Outcome {
+    public mutating func insert(
+        _ frame: Frame, heardFrom: PeerID? = nil, memory: FrameMemory? = nil, at now: Now
+    ) -> Outcome {
         guard frame.isBroadcast else { return .refused(.directed) }
-        guard let maxAge = maxAge(of: frame.type) else { return .refused(.notCarried) }
+        let type = frame.type
+        guard let maxAge = maxAge(of: type) else { return .refused(.notCarried) }
         let timestamp = frame.timestamp
         if policy.refusesFuture, timestamp.isBeyond(now.wall, byMilliseconds: MeshLimits.timestampSkewMilliseconds) {
             return .refused(.future)
         }
         guard timestamp >= now.wall.cutoff(age: maxAge) else { return .refused(.stale) }
-        guard let entry = GossipEntry(frame, heardFrom: heardFrom, at: now.monotonic) else {
+        guard let entry = GossipEntry(frame, heardFrom: heardFrom, memory: memory, at: now.monotonic) else {
             return .refused(.notCarried)
         }
-        switch frame.type {
+        switch type {
         case .announce: return put(announce: entry)
         case .message: return Outcome(messages.insert(entry))
         case .fragment: return Outcome(fragments.insert(entry))
@@ -106,10 +109,10 @@ public struct GossipStore {
 
     /// The latest arrival replaces, also with an older timestamp (T7).
     private mutating func put(announce entry: GossipEntry) -> Outcome {
-        let isKnown = announces[entry.sender] != nil
-        if !isKnown, let capacity = policy.announces { announces.makeRoom(capacity: capacity, sparing: me) }
+        if announces.replace(entry, for: entry.sender) { return .replaced }
+        if let capacity = policy.announces { announces.makeRoom(capacity: capacity, sparing: me) }
         announces.put(entry, for: entry.sender)
-        return isKnown ? .replaced : .stored
+        return .stored
     }
 
     /// One slot for each owner, who is named inside; a newer packet replaces, and nothing but age makes room.

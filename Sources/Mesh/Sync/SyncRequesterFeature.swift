@@ -5,6 +5,7 @@ import Wire
 /// Asks direct neighbours what we are missing (chapter 04 §6).
 final class SyncRequesterFeature: MeshFeature {
     let types: [MessageType] = []
+    let interests: MeshOccurrence.Kinds = [.life, .announced, .stalled, .absence]
 
     private let gossip: GossipFeature
     private var schedule = SyncSchedule()

@@ -6,6 +6,7 @@ import Wire
 /// hundreds of kilobytes: who asks is the verified neighbour at the far end of the very link.
 final class SyncResponderFeature: MeshFeature {
     let types: [MessageType] = [.requestSync]
+    let interests: MeshOccurrence.Kinds = [.life, .links, .absence, .tick]
 
     private let gossip: GossipFeature
     private let requester: SyncRequesterFeature

@@ -81,7 +81,7 @@ public final class BudgetCheck: SimulationObserver {
 
     private func relayedStranger(_ transmission: SimulatedMesh.Transmission, _ mesh: SimulatedMesh) {
         let node = transmission.from
-        guard seen.insert(FrameHash.mix(FrameHash.of(transmission.bytes), UInt64(node)), at: transmission.at) else {
+        guard seen.insert(FrameHash.mix(transmission.hash, UInt64(node)), at: transmission.at) else {
             return
         }
         var spent = spending[node] ?? Spending()

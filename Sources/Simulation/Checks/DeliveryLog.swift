@@ -65,7 +65,7 @@ public final class DeliveryLog: SimulationObserver {
 
     public func transmitted(_ transmission: SimulatedMesh.Transmission, in mesh: SimulatedMesh) {
         guard transmission.from >= 0, transmission.bytes[1] == MessageType.message.rawValue,
-            frames.insert(FrameHash.of(transmission.bytes)).inserted,
+            frames.insert(transmission.hash).inserted,
             let frame = try? Frame(transmission.bytes), let packet = frame.packet(),
             let text = String(validating: packet.payload, as: UTF8.self)
         else { return }

@@ -6,7 +6,7 @@ import Wire
 /// packet costs is bound by the links there are, each way.
 public final class FloodCheck: SimulationObserver {
     /// Half as long as duplicates are remembered, after which a packet is as good as new (chapter 03 B4).
-    private var crossings = RecentHashes(
+    private var crossings = RecentCrossings(
         span: Interval(nanoseconds: MeshLimits.duplicateLifetime.nanoseconds / 2))
 
     public init() {}
@@ -19,8 +19,7 @@ public final class FloodCheck: SimulationObserver {
         if ttl >= Packet.originTTL, FrameHeader.sender(bytes) != mesh.nodes[transmission.from].id {
             mesh.report("flood", node: transmission.from, "relayed a packet with TTL \(ttl)")
         }
-        let crossing = FrameHash.mix(FrameHash.of(bytes), transmission.link.value)
-        if !crossings.insert(crossing, at: transmission.at) {
+        if !crossings.insert(transmission.hash, on: transmission.link, at: transmission.at) {
             mesh.report("flood", node: transmission.from, "sent one packet of type \(bytes[1]) twice over one link")
         }
     }

@@ -35,6 +35,8 @@ extension SimulatedMesh {
         /// The sender's name for the link.
         public let link: LinkID
         public let bytes: [UInt8]
+        /// Names what the frame carries; see `FrameHash`.
+        let hash: UInt64
     }
 
     /// One direction of a link, found by the sender's name for it. Ends are nodes, or outsiders counted down from −1.

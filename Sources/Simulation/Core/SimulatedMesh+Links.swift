@@ -93,7 +93,8 @@ extension SimulatedMesh {
     public func transmit(_ frame: [UInt8], on link: LinkID) {
         guard var channel = channel(link) else { return }
         let transmission = Transmission(
-            at: now.monotonic, from: channel.from, to: channel.to, link: link, bytes: frame)
+            at: now.monotonic, from: channel.from, to: channel.to, link: link, bytes: frame,
+            hash: latestFrame.hash(of: frame))
         if recordsAir { air.append(transmission) }
         for observer in airObservers { observer.transmitted(transmission, in: self) }
 
@@ -127,7 +128,9 @@ extension SimulatedMesh {
 
     /// Hands a frame to a node as if it had come in on a link of its own.
     public func inject(_ bytes: [UInt8], into node: Int, on link: LinkID) {
-        call(node) { mesh, now in bytes.withUnsafeBytes { mesh.receive($0, on: link, at: now) } }
+        let node = nodes[node]
+        bytes.withUnsafeBytes { node.mesh.receive($0, on: link, at: node.clock(now)) }
+        settle(node)
     }
 
     public func clearAir() { air.removeAll() }

@@ -46,9 +46,10 @@ public final class SimulatedMesh {
     private(set) var airObservers: [any SimulationObserver] = []
     private var callObservers: [any SimulationObserver] = []
 
-    /// One check for each distinct frame, however many nodes verify it.
-    let signatures = SignatureMemory(capacity: 1 << 16)
+    /// The work on each distinct frame is done once, however many nodes it reaches.
+    let memory = FrameMemory(capacity: 1 << 13)
     var heap = EventHeap<Step>()
+    var latestFrame = LatestFrame()
     var channels: [Channel?] = [nil]
     public internal(set) var linkCount = 0
     var outsiders: [any Outsider] = []
@@ -63,7 +64,7 @@ public final class SimulatedMesh {
     /// Since the start of the run.
     public var elapsed: Interval { now.monotonic - SimulatedMesh.start.monotonic }
     /// Signature checks really made, for all nodes together.
-    public var signatureChecks: UInt64 { signatures.checks }
+    public var signatureChecks: UInt64 { memory.checks }
     public var isStopped: Bool { violation != nil || steps >= stepLimit }
 
     // MARK: Nodes
@@ -93,7 +94,7 @@ public final class SimulatedMesh {
     private func engine(_ configuration: MeshConfiguration, _ identity: NodeIdentity) -> MeshNode {
         MeshNode(
             configuration: configuration, identity: identity, random: SeededRandom(seed: random.next()),
-            signatures: signatures)
+            memory: memory)
     }
 
     /// Gives a node something that takes its events and acts through it.

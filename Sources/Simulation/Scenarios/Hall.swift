@@ -11,8 +11,8 @@ public final class Hall {
         public var reach = 20.0
         public var hold = 25.0
         /// Links a phone opens itself, and links in all (chapter 03 A5).
-        public var outgoing = 4
-        public var total = 8
+        public var outgoing = 3
+        public var total = 6
         /// Probability at each pulse that a phone with a free slot opens a link.
         public var eagerness = 0.4
         /// Probability that a pair which is linked already forms a link the other way as well (chapter 03 A6).

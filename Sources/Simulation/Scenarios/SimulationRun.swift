@@ -23,7 +23,8 @@ public final class SimulationRun {
         mesh.recordsEvents = false
         album = takesPictures ? Album(log: log) : nil
         mesh.observers = [
-            log, FloodCheck(), BudgetCheck(), BoundsCheck(stride: setting.nodes < SimulationRun.crowd ? 1 : 16),
+            log, FloodCheck(), BudgetCheck(),
+            BoundsCheck(stride: setting.nodes < SimulationRun.crowd ? 1 : SimulationRun.boundsStride),
             traffic,
         ]
         if let album {
@@ -44,6 +45,7 @@ public final class SimulationRun {
 
     /// So many nodes make so many calls that not every one is followed by a look at all bounds.
     private static let crowd = 200
+    static let boundsStride = 64
 
     /// Virtual time between two calls of `progress`.
     public static let slice = Interval.seconds(10)

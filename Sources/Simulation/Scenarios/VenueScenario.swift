@@ -10,7 +10,7 @@ public final class VenueScenario: Scenario {
     public static let fewestNodes = 20
 
     /// How long visitors stay.
-    private static let stay = (least: Interval.minutes(10), most: Interval.minutes(60))
+    private static let stay = (least: Interval.minutes(6), most: Interval.minutes(38))
     private static let stewards = 8
     /// Messages of all visitors and of all stewards: what a phone's store holds (chapter 04 §2).
     private static let visitorMessages = 500

@@ -1,39 +1,6 @@
 import Basics
 import Wire
 
-/// A 64-bit name for what a frame carries: equal for copies that differ in the TTL and the sync flag only. Not
-/// cryptographic: it tells apart what one run of a simulation puts on the air.
-enum FrameHash {
-    static func of(_ bytes: [UInt8]) -> UInt64 {
-        bytes.withUnsafeBytes { bytes in
-            var hash = UInt64(bytes.count)
-            var offset = 0
-            while offset + 8 <= bytes.count {
-                var word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                if offset == 0 { word &= ~ttl }
-                if offset == 8 { word &= ~flag }
-                hash = mix(hash, word)
-                offset += 8
-            }
-            var rest: UInt64 = 0
-            while offset < bytes.count {
-                rest = rest << 8 | UInt64(bytes[offset])
-                offset += 1
-            }
-            return mix(hash, rest)
-        }
-    }
-
-    static func mix(_ hash: UInt64, _ word: UInt64) -> UInt64 {
-        let mixed = (hash ^ word) &* 0x9e37_79b9_7f4a_7c15
-        return mixed ^ (mixed >> 29)
-    }
-
-    /// Byte 2 of the first word and the sync flag in byte 11, which is byte 3 of the second.
-    private static let ttl = UInt64(littleEndian: 0xff_0000)
-    private static let flag = UInt64(littleEndian: UInt64(PacketFlags.isSyncResponse.rawValue) << 24)
-}
-
 /// Hashes seen within a span of time: for that long at least, twice as long at most.
 struct RecentHashes {
     let span: Interval
@@ -92,5 +59,23 @@ struct HashTable {
         let old = slots
         slots = [UInt64](repeating: 0, count: 2 * old.count)
         for hash in old where hash != 0 { slots[slot(of: hash)] = hash }
+    }
+}
+
+/// The hash of the frame that was sent last: a broadcast puts one buffer on every link.
+struct LatestFrame {
+    private var bytes: [UInt8] = []
+    private var hash: UInt64 = 0
+
+    mutating func hash(of frame: [UInt8]) -> UInt64 {
+        let isSame = frame.withUnsafeBufferPointer { frame in
+            bytes.withUnsafeBufferPointer { $0.baseAddress == frame.baseAddress && $0.count == frame.count }
+        }
+        if !isSame {
+            // Held on to, so that nobody else gets the buffer or writes to it.
+            bytes = frame
+            hash = FrameHash.of(frame)
+        }
+        return hash
     }
 }

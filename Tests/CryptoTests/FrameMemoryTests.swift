@@ -3,7 +3,7 @@ import Crypto
 import Wire
 import XCTest
 
-final class SignatureMemoryTests: XCTestCase {
+final class FrameMemoryTests: XCTestCase {
     private var random = SeededRandom(seed: 1)
 
     private func signed(_ text: String, by identity: NodeIdentity) throws -> Frame {
@@ -16,7 +16,7 @@ final class SignatureMemoryTests: XCTestCase {
 
     func testCopiesWithAnotherTTLOrSyncFlagCostNoSecondCheck() throws {
         let identity = NodeIdentity.generate(using: &random)
-        let memory = SignatureMemory(capacity: 8)
+        let memory = FrameMemory(capacity: 8)
         var frame = try signed("hello", by: identity)
         for ttl: UInt8 in [7, 6, 0] {
             frame.setTTL(ttl)
@@ -30,7 +30,7 @@ final class SignatureMemoryTests: XCTestCase {
     func testForgedCopyIsNotTakenForTheGenuineOneNorAnotherKeyForTheRightOne() throws {
         let identity = NodeIdentity.generate(using: &random)
         let stranger = NodeIdentity.generate(using: &random)
-        let memory = SignatureMemory(capacity: 8)
+        let memory = FrameMemory(capacity: 8)
         let genuine = try signed("hello", by: identity)
         XCTAssertNotNil(VerifiedFrame(verifying: genuine, under: identity.signing.publicKey, memory: memory))
         for offset in genuine.bytes.indices where offset != 2 {
@@ -49,7 +49,7 @@ final class SignatureMemoryTests: XCTestCase {
 
     func testMemoryIsBoundedAndForgettingOnlyCostsAnotherCheck() throws {
         let identity = NodeIdentity.generate(using: &random)
-        let memory = SignatureMemory(capacity: 4)
+        let memory = FrameMemory(capacity: 4)
         let frames = try (0..<20).map { try signed("message \($0)", by: identity) }
         for frame in frames + frames {
             XCTAssertNotNil(VerifiedFrame(verifying: frame, under: identity.signing.publicKey, memory: memory))
