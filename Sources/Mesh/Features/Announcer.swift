@@ -76,6 +76,11 @@ final class Announcer: MeshFeature {
     }
 
     var name: String { nickname }
+    /// Capabilities as announced.
+    var advertised: Capabilities { capabilities }
+
+    /// A forced announce as soon as the spacing allows.
+    func announceSoon(in mesh: MeshNode) { schedule.request(due: schedule.earliestForced(at: mesh.now.monotonic)) }
 
     /// Announce-back, at most once a peer in five minutes, and the afterglow for a new one (chapter 03 B10.5).
     private func answer(_ announcement: Announcement, in mesh: MeshNode) {

@@ -33,6 +33,14 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case syncRequestRefused = "sync-request-refused"
     case syncRequestLimit = "sync-request-limit"
     case boardRefused = "board-refused"
+    // Noise
+    case handshakeIgnored = "handshake-ignored"
+    case handshakeLimit = "handshake-limit"
+    case handshakeFailed = "handshake-failed"
+    case handshakeMismatch = "handshake-mismatch"
+    case noiseRefused = "noise-refused"
+    case noiseWithoutSession = "noise-without-session"
+    case earlyCiphertextLimit = "early-ciphertext-limit"
     // Not sent
     case unverifiedRelayBudget = "unverified-relay-budget"
     case relayScheduleFull = "relay-schedule-full"
@@ -63,6 +71,9 @@ public enum MeshCount: String, CaseIterable, Sendable {
     case announcesVerified = "announces-verified"
     case messagesDelivered = "messages-delivered"
     case pingsAnswered = "pings-answered"
+    case sessionsEstablished = "sessions-established"
+    case noisePayloadsSent = "noise-payloads-sent"
+    case noisePayloadsReceived = "noise-payloads-received"
     case syncRequestsSent = "sync-requests-sent"
     case syncRequestsAnswered = "sync-requests-answered"
     /// Frames sent as sync answers, fragments included.

@@ -34,6 +34,16 @@ public enum MeshEvent: Sendable {
     case carrier(NostrCarrier, addressedToUs: Bool, depositor: PeerID?)
     /// Signing and Noise keys of a peer were pinned or its name changed: what a restart should remember.
     case identityLearned(IdentityRecord)
+    /// A handshake with the peer is complete: it holds the key this is the fingerprint of.
+    case sessionEstablished(PeerID, fingerprint: Fingerprint)
+    /// An attempt of ours came to nothing, or a session is gone without another in its place.
+    case sessionFailed(PeerID, NoiseSessionFailure)
+    /// The handshake that established a session came in over this link of the peer's (chapter 02 §4.10).
+    case linkProven(LinkID, PeerID)
+    /// Came encrypted from the holder of the key this is the fingerprint of; the body is not parsed yet.
+    case noisePayload(NoisePayload, from: PeerID, fingerprint: Fingerprint)
+    /// Handed over for the peer, and never sent.
+    case undeliverable(NoisePayload, to: PeerID)
     /// Answer to `MeshNode.ping`; hops is nil when the TTLs make no sense.
     case pong(PeerID, roundTrip: Interval, hops: Int?)
 }

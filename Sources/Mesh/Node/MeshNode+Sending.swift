@@ -9,10 +9,12 @@ extension MeshNode {
     ///   - target: the one neighbour it is for, if not its recipient.
     ///   - isStrict: only a direct link of the target will do.
     ///   - goesEverywhere: on every link, several to one peer included.
+    ///   - canWait: a packet of a kind worth it is spooled when there is no link.
     /// - Returns: the frame as sent; nil when it does not encode.
     @discardableResult
     func originate(
-        _ packet: Packet, signed: Bool, target: PeerID? = nil, isStrict: Bool = false, goesEverywhere: Bool = false
+        _ packet: Packet, signed: Bool, target: PeerID? = nil, isStrict: Bool = false, goesEverywhere: Bool = false,
+        canWait: Bool = true
     ) -> (frame: Frame, wentOut: Bool)? {
         var packet = packet
         var firstHop: PeerID?
@@ -34,6 +36,7 @@ extension MeshNode {
         transmission.isRouted = firstHop != nil
         transmission.isStrict = isStrict
         transmission.goesEverywhere = goesEverywhere
+        transmission.canWait = canWait
         return (frame, transmit(transmission))
     }
 
@@ -185,7 +188,8 @@ extension MeshNode {
     private func spoolIfWorthwhile(_ transmission: Transmission) {
         let type = transmission.frame.type
         let isNoise = type == .noiseEncrypted || type == .noiseHandshake
-        guard isNoise, !transmission.isStrict, !(transmission.isRouted && !transmission.heardOn.isEmpty),
+        guard isNoise, transmission.canWait, !transmission.isStrict,
+            !(transmission.isRouted && !transmission.heardOn.isEmpty),
             let recipient = transmission.hint, recipient != .broadcast
         else {
             // A relay with nowhere to go is an end of the mesh, not a loss; nor is an announce nobody is there for.

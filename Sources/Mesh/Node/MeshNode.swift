@@ -38,6 +38,7 @@ public final class MeshNode {
     let diagnostics = PingFeature()
     let gossip: GossipFeature
     let board = BoardFeature()
+    let noise: NoiseFeature
     let features: [any MeshFeature]
     private let timedFeatures: [any MeshFeature]
     private let listeners: [(kinds: MeshOccurrence.Kinds, feature: any MeshFeature)]
@@ -64,13 +65,14 @@ public final class MeshNode {
         announcer = Announcer(configuration)
         gossip = GossipFeature(configuration.gossip, me: identity.peerID)
         gossip.board = board
+        noise = NoiseFeature(identity.noise)
         let requester = SyncRequesterFeature(gossip)
         let sync: [any MeshFeature] = [gossip, SyncResponderFeature(gossip, requester), requester]
         features =
             [
                 announcer, AnnounceFeature(), LeaveFeature(), PublicMessageFeature(), FragmentFeature(),
                 SignedBroadcastFeature(), CarrierFeature(), diagnostics, GroupMessageFeature(), PrekeyBundleFeature(),
-                board,
+                board, noise,
             ] + (configuration.synchronises ? sync : [])
         timedFeatures = features.filter(\.isTimed)
         listeners = features.compactMap { $0.interests.isEmpty ? nil : ($0.interests, $0) }

@@ -19,6 +19,11 @@ struct AnnounceSchedule {
         deferred.add((), due: due)
     }
 
+    /// When a forced announce would pass.
+    func earliestForced(at now: Instant) -> Instant {
+        last.map { max(now, $0 + MeshLimits.forcedAnnounceSpacing) } ?? now
+    }
+
     /// True when a request has come due; the caller then passes `admit`.
     mutating func takeDue(at now: Instant) -> Bool {
         var isDue = false

@@ -40,6 +40,7 @@ struct PeerRegistry {
     /// Adds or replaces an entry.
     /// - Returns: the peer evicted to make room, the not-connected one heard of longest ago; nil when there was room.
     ///   Refused (`accepted` false) when every peer is connected and none can go.
+    @discardableResult
     mutating func upsert(_ peer: Peer) -> (accepted: Bool, evicted: PeerID?) {
         if let position = peers.index(forKey: peer.id) {
             degree += (peer.isConnected ? 1 : 0) - (peers.values[position].isConnected ? 1 : 0)

@@ -9,6 +9,11 @@ struct FragmentTrain {
     let bytes: Int
     var next = 0
 
+    func isNoise(for recipient: PeerID) -> Bool {
+        let frame = template.frame
+        return frame.recipientID == recipient && (frame.type == .noiseEncrypted || frame.type == .noiseHandshake)
+    }
+
     /// Chapter 03 B13.2.
     var spacing: Interval {
         template.hint == nil ? MeshLimits.fragmentSpacing : MeshLimits.fragmentSpacingDirected
@@ -58,6 +63,12 @@ struct FragmentTrains {
     var waitingCount: Int { waiting.count }
     var nextDeadline: Instant? { deadlines.nextDeadline }
     private var activeTransfers: [Transfer] { running.values.compactMap(\.transfer) }
+
+    /// Whether pieces of a Noise packet for this peer are still to leave.
+    func isBusy(with recipient: PeerID) -> Bool {
+        running.values.contains { $0.train.isNoise(for: recipient) }
+            || waiting.contains { $0.train.isNoise(for: recipient) }
+    }
 
     mutating func start(_ train: FragmentTrain, transfer: Transfer? = nil, at now: Instant) -> Start {
         let known = activeTransfers + waiting.map(\.transfer)

@@ -18,6 +18,8 @@ struct Transmission {
     var isPadded = true
     /// On every link, without collapse or subset.
     var goesEverywhere = false
+    /// May be spooled when there is no link.
+    var canWait = true
     /// When the packet was first handed over, kept across spooling.
     var since: Instant
 
