@@ -30,4 +30,35 @@ public enum MessengerLimits {
 
     /// Inner message IDs remembered as opened.
     static let openedMail = 512
+
+    // MARK: People (chapter 02 §2.5, §6.6, §6.7)
+
+    /// Records of the trust book. The specification leaves the number to the box; people decide by hand.
+    public static let trustRecords = 2_000
+    static let vouchees = 1_000
+    static let vouchersPerVouchee = 8
+    /// Milliseconds between two batches for one peer: 24 h.
+    static let vouchInterval: UInt64 = 86_400_000
+    static let codeInterval = Interval.seconds(60)
+    /// How long a challenge waits for a session and an answer: handshake and its one retry take 20 s (§4.2).
+    static let verificationTimeout = Interval.seconds(30)
+    static let pendingVerifications = 16
+    static let answeredChallenges = 256
+    /// One notice of being verified a peer in this time (§6.6).
+    static let beingVerifiedInterval = Interval.seconds(600)
+
+    // MARK: Conversations (chapter 06 §7, chapter 02 §6.1)
+
+    /// Messages kept for one peer, and for all.
+    public static let outboxPerPeer = 100
+    static let outboxTotal = 1_024
+    static let outboxLife = Interval.hours(24)
+    static let sendAttempts = 8
+    static let outboxSweep = Interval.seconds(120)
+    /// Messages one typed text may become.
+    public static let partsPerText = 16
+    /// IDs of incoming messages remembered.
+    static let incomingMemory = 1_024
+    /// People in reach; as many as the registry of the mesh holds.
+    static let people = 1_024
 }

@@ -1,0 +1,98 @@
+import Basics
+import Wire
+
+extension Messenger {
+    /// Messages the person wrote that are not known to have arrived.
+    public var undelivered: Int { outbox.unsettled }
+
+    /// Writes to somebody, in as many messages as it takes. What cannot go now goes when there is a session.
+    public func say(_ text: String, to peer: PeerID, at now: Now) throws(MessengerRefusal) {
+        guard people[peer] != nil || sessions[peer] != nil else { throw .unknownPeer }
+        guard !trust.isBlocked(peer) else { throw .blocked }
+        let pieces = MessageText.pieces(text)
+        guard pieces.count <= MessengerLimits.partsPerText else { throw .tooLong }
+        for piece in pieces {
+            lastNumber += 1
+            show(.outgoing(number: lastNumber, to: peer, text: piece))
+            queue(piece, number: lastNumber, for: peer, at: now)
+        }
+        flush(peer, at: now)
+    }
+
+    /// A control message: of interest to the peer's program only.
+    func notify(_ peer: PeerID, _ text: String, at now: Now) {
+        queue(text, number: nil, for: peer, at: now)
+        flush(peer, at: now)
+    }
+
+    private func queue(_ text: String, number: Int?, for peer: PeerID, at now: Now) {
+        let entry = Outbox.Entry(
+            messageID: MessageText.messageID(using: &random), content: text, number: number, created: now.monotonic)
+        if let displaced = outbox.add(entry, for: peer) {
+            report(displaced.entry, to: displaced.peer, .failed(.displaced))
+        }
+        armSweep(at: now)
+    }
+
+    /// Hands over what the session has not had yet, or asks for a session.
+    func flush(_ peer: PeerID, at now: Now) {
+        guard outbox.hasUnsent(for: peer) else { return }
+        guard sessions[peer] != nil else {
+            if people[peer] == nil { tellToWait(for: peer) } else { emit(.openSession(peer)) }
+            return
+        }
+        outbox.update(peer) { entry in
+            guard !entry.isSettled, !entry.isInFlight else { return true }
+            guard entry.attempts < MessengerLimits.sendAttempts,
+                let body = PrivateMessage(messageID: entry.messageID, content: entry.content).encoded()
+            else {
+                report(entry, to: peer, .failed(.unanswered))
+                return false
+            }
+            entry.attempts += 1
+            entry.isInFlight = true
+            emit(.send(NoisePayload(type: .privateMessage, body: body), to: peer))
+            if entry.state.mayBecome(.sent) {
+                entry.state = .sent
+                report(entry, to: peer, .sent)
+            }
+            return true
+        }
+    }
+
+    /// A payload handed over came back unsent.
+    public func undeliverable(_ payload: NoisePayload, to peer: PeerID, at now: Now) {
+        guard payload.type == .privateMessage, let message = PrivateMessage(body: payload.body) else { return }
+        outbox.update(peer) { entry in
+            if entry.messageID == message.messageID, entry.isInFlight {
+                entry.isInFlight = false
+                entry.attempts -= 1
+            }
+            return true
+        }
+        sessions[peer] = nil
+        if outbox.hasUnsent(for: peer) { tellToWait(for: peer) }
+    }
+
+    /// A receipt counts only from whom the message was sent to: message IDs are not unique beyond that.
+    func acknowledge(_ messageID: String, by peer: PeerID, _ state: DeliveryState) {
+        var isKnown = false
+        outbox.update(peer) { entry in
+            guard entry.messageID == messageID else { return true }
+            isKnown = true
+            guard entry.state.mayBecome(state) else { return true }
+            entry.state = state
+            report(entry, to: peer, state)
+            // Kept after delivery for the receipt that says it was read; control messages are not read.
+            return state != .read && entry.number != nil
+        }
+        if !isKnown { drops.count(.unknownReceipt) }
+    }
+
+    func report(_ entry: Outbox.Entry, to peer: PeerID, _ state: DeliveryState) {
+        if case .failed = state, entry.isSettled { return }
+        if let number = entry.number { show(.delivery(number: number, to: peer, state)) }
+    }
+
+    func send(_ payload: NoisePayload, to peer: PeerID) { emit(.send(payload, to: peer)) }
+}

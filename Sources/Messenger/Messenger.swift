@@ -1,0 +1,125 @@
+import Basics
+import Crypto
+import Wire
+
+/// A person's private side of the mesh, without I/O: messages and their receipts, whom the person trusts, and proofs of
+/// who is who. Sessions, packets and storage are others' (chapter 02 §6, chapter 06 §7 and §8).
+///
+/// Not thread-safe. After every call take effects until `nextEffect()` returns nil, and arm a timer for `nextDeadline`.
+public final class Messenger {
+    public private(set) var trust: TrustBook
+    public internal(set) var drops = Tally<MessengerDrop>()
+    public internal(set) var vouchRefusals = Tally<VouchRefusal>()
+    /// Vouch for people the person verified, towards others it verified. Off unless asked for: it tells whom one knows.
+    public var vouchesForOthers = false
+
+    let identity: NodeIdentity
+    var random: any RandomNumberGenerator
+    var people: [PeerID: Acquaintance] = [:]
+    /// Peers with an established session, and the key they proved.
+    var sessions: [PeerID: Fingerprint] = [:]
+    var outbox = Outbox()
+    var verifier: Verifier
+    var vouches = VouchBook()
+    var received = BoundedSet<String>(capacity: MessengerLimits.incomingMemory)
+    /// Peers the person was told to wait for, until they are in reach.
+    var awaited: Set<PeerID> = []
+    var beingVerified: [PeerID: Instant] = [:]
+    var lastNumber = 0
+    private var nextSweep: Instant?
+    private var effects = Queue<MessengerEffect>()
+
+    /// - Parameter trust: what was remembered of an earlier run.
+    public init(identity: NodeIdentity, trust: [TrustRecord] = [], random: any RandomNumberGenerator) {
+        self.identity = identity
+        self.trust = TrustBook(trust)
+        self.random = random
+        verifier = Verifier(identity: identity)
+    }
+
+    // MARK: People and sessions
+
+    /// Somebody announced itself, or announced a change.
+    public func met(_ person: Acquaintance, at now: Now) {
+        let peer = person.peerID
+        guard people[peer] != nil || people.count < MessengerLimits.people else { return }
+        people[peer] = person
+        if var record = trust[person.fingerprint], record.nickname != person.nickname, !person.nickname.isEmpty {
+            record.nickname = person.nickname
+            _ = keep(record)
+        }
+        awaited.remove(peer)
+        if sessions[peer] == nil, outbox.hasUnsent(for: peer) { emit(.openSession(peer)) }
+    }
+
+    /// Somebody left or fell silent.
+    public func lost(_ peer: PeerID) { people[peer] = nil }
+
+    public func sessionEstablished(with peer: PeerID, fingerprint: Fingerprint, at now: Now) {
+        sessions[peer] = fingerprint
+        guard !trust.isBlocked(fingerprint) else { return }
+        // What the session before took may have been lost with it.
+        outbox.update(peer) { entry in
+            entry.isInFlight = false
+            return true
+        }
+        if let challenge = verifier.challenge(for: peer) { send(challenge, to: peer) }
+        flush(peer, at: now)
+        offerVouches(to: peer, fingerprint, at: now)
+    }
+
+    /// There is no session with the peer any more, or none came about.
+    public func sessionLost(with peer: PeerID, at now: Now) {
+        sessions[peer] = nil
+        if outbox.hasUnsent(for: peer) { tellToWait(for: peer) }
+    }
+
+    func tellToWait(for peer: PeerID) {
+        if awaited.insert(peer).inserted { show(.waiting(for: peer)) }
+    }
+
+    // MARK: Time and effects
+
+    public var nextDeadline: Instant? {
+        let deadlines = [verifier.nextDeadline, outbox.count > 0 ? nextSweep : nil]
+        return deadlines.compactMap { $0 }.min()
+    }
+
+    public func timeout(at now: Now) {
+        for peer in verifier.takeOverdue(at: now.monotonic) { show(.verificationFailed(peer, .noAnswer)) }
+        if let sweep = nextSweep, sweep <= now.monotonic { self.sweep(at: now) }
+    }
+
+    /// Gives up what is too old, and tries again to reach whom something waits for.
+    private func sweep(at now: Now) {
+        nextSweep = nil
+        for peer in outbox.peers {
+            var expired: [Outbox.Entry] = []
+            outbox.update(peer) { entry in
+                guard now.monotonic - entry.created > MessengerLimits.outboxLife else { return true }
+                expired.append(entry)
+                return false
+            }
+            for entry in expired { report(entry, to: peer, .failed(.expired)) }
+            if sessions[peer] == nil, people[peer] != nil, outbox.hasUnsent(for: peer) { emit(.openSession(peer)) }
+        }
+        armSweep(at: now)
+    }
+
+    func armSweep(at now: Now) {
+        if nextSweep == nil, outbox.count > 0 { nextSweep = now.monotonic + MessengerLimits.outboxSweep }
+    }
+
+    public func nextEffect() -> MessengerEffect? { effects.popFirst() }
+    func emit(_ effect: MessengerEffect) { effects.append(effect) }
+    func show(_ event: MessengerEvent) { effects.append(.show(event)) }
+
+    // MARK: Trust
+
+    /// - Returns: false when the book is full.
+    func keep(_ record: TrustRecord) -> Bool {
+        guard trust.set(record) else { return false }
+        emit(record.isEmpty ? .forget(record.fingerprint) : .remember(record))
+        return true
+    }
+}

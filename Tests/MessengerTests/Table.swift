@@ -1,0 +1,127 @@
+import Basics
+import Crypto
+import Wire
+import XCTest
+
+@testable import Messenger
+
+/// People at one table: messengers whose sessions are perfect, while they are in reach of each other.
+final class Table {
+    final class Seat {
+        let name: String
+        let identity: NodeIdentity
+        let messenger: Messenger
+        fileprivate(set) var shown: [MessengerEvent] = []
+        fileprivate(set) var stored: [Fingerprint: TrustRecord] = [:]
+        fileprivate(set) var sent: [(payload: NoisePayload, to: PeerID)] = []
+        var peer: PeerID { identity.peerID }
+        /// What was shown since the last look.
+        func news() -> [MessengerEvent] {
+            defer { shown = [] }
+            return shown
+        }
+
+        init(_ name: String, _ identity: NodeIdentity, seed: UInt64) {
+            self.name = name
+            self.identity = identity
+            messenger = Messenger(identity: identity, random: SeededRandom(seed: seed))
+        }
+
+        var acquaintance: Acquaintance {
+            Acquaintance(
+                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: name)
+        }
+    }
+
+    private(set) var now = Samples.now
+    private var seats: [Seat] = []
+    private var sessions: Set<Set<PeerID>> = []
+    /// Pairs out of reach of each other.
+    private var apart: Set<Set<PeerID>> = []
+    /// Payloads of these types vanish on the way.
+    var losing: Set<NoisePayloadType> = []
+
+    func seat(_ name: String, _ byte: UInt8) throws -> Seat {
+        let seat = Seat(name, try Samples.identity(byte, byte &+ 0x40), seed: UInt64(byte))
+        for other in seats {
+            seat.messenger.met(other.acquaintance, at: now)
+            other.messenger.met(seat.acquaintance, at: now)
+        }
+        seats.append(seat)
+        return seat
+    }
+
+    func separate(_ a: Seat, _ b: Seat) {
+        apart.insert([a.peer, b.peer])
+        sessions.remove([a.peer, b.peer])
+        a.messenger.lost(b.peer)
+        b.messenger.lost(a.peer)
+        a.messenger.sessionLost(with: b.peer, at: now)
+        b.messenger.sessionLost(with: a.peer, at: now)
+        settle()
+    }
+
+    func join(_ a: Seat, _ b: Seat) {
+        apart.remove([a.peer, b.peer])
+        a.messenger.met(b.acquaintance, at: now)
+        b.messenger.met(a.acquaintance, at: now)
+        settle()
+    }
+
+    /// A new session in the place of the one there is.
+    func renew(_ a: Seat, _ b: Seat) {
+        sessions.insert([a.peer, b.peer])
+        a.messenger.sessionEstablished(with: b.peer, fingerprint: b.identity.fingerprint, at: now)
+        b.messenger.sessionEstablished(with: a.peer, fingerprint: a.identity.fingerprint, at: now)
+        settle()
+    }
+
+    func pass(_ span: Interval) {
+        now = now.advanced(by: span)
+        for seat in seats where seat.messenger.nextDeadline.map({ $0 <= now.monotonic }) == true {
+            seat.messenger.timeout(at: now)
+        }
+        settle()
+    }
+
+    func does<R>(_ action: (Now) throws -> R) rethrows -> R {
+        defer { settle() }
+        return try action(now)
+    }
+
+    /// Carries effects out until there are none.
+    func settle() {
+        var isQuiet = false
+        while !isQuiet {
+            isQuiet = true
+            for seat in seats {
+                while let effect = seat.messenger.nextEffect() {
+                    isQuiet = false
+                    carryOut(effect, of: seat)
+                }
+            }
+        }
+    }
+
+    private func carryOut(_ effect: MessengerEffect, of seat: Seat) {
+        switch effect {
+        case .show(let event): seat.shown.append(event)
+        case .remember(let record): seat.stored[record.fingerprint] = record
+        case .forget(let fingerprint): seat.stored[fingerprint] = nil
+        case .openSession(let peer):
+            guard let other = seats.first(where: { $0.peer == peer }), !apart.contains([seat.peer, peer]) else {
+                return seat.messenger.sessionLost(with: peer, at: now)
+            }
+            sessions.insert([seat.peer, peer])
+            seat.messenger.sessionEstablished(with: peer, fingerprint: other.identity.fingerprint, at: now)
+            other.messenger.sessionEstablished(with: seat.peer, fingerprint: seat.identity.fingerprint, at: now)
+        case .send(let payload, let peer):
+            seat.sent.append((payload, peer))
+            guard sessions.contains([seat.peer, peer]), let other = seats.first(where: { $0.peer == peer }) else {
+                return seat.messenger.undeliverable(payload, to: peer, at: now)
+            }
+            guard !losing.contains(payload.type) else { return }
+            other.messenger.take(payload, from: seat.peer, fingerprint: seat.identity.fingerprint, at: now)
+        }
+    }
+}
