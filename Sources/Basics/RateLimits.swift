@@ -52,13 +52,24 @@ public struct TokenBucket: Sendable {
     }
 
     /// Takes `cost` tokens, or none and refuses.
-    public mutating func take(_ cost: Double = 1, at now: Instant) -> Bool {
+    /// - Parameter reserve: tokens that must be left for others.
+    public mutating func take(_ cost: Double = 1, leaving reserve: Double = 0, at now: Instant) -> Bool {
+        refill(at: now)
+        guard tokens >= cost + reserve else { return false }
+        tokens -= cost
+        return true
+    }
+
+    /// Takes `cost` tokens, or all there are.
+    public mutating func spend(_ cost: Double = 1, at now: Instant) {
+        refill(at: now)
+        tokens = max(0, tokens - cost)
+    }
+
+    private mutating func refill(at now: Instant) {
         if let last = refilled, now > last {
             tokens = min(capacity, tokens + (now - last).seconds * perSecond)
         }
         refilled = now
-        guard tokens >= cost else { return false }
-        tokens -= cost
-        return true
     }
 }

@@ -17,6 +17,10 @@ public enum MeshLimits {
     /// C8: packets admitted per link, sustained and burst.
     public static let linkPacketsPerSecond = 60.0
     public static let linkPacketBurst = 240.0
+    /// Identities never heard of before, per link, sustained and burst: ours. A link may introduce the whole of a crowd,
+    /// but within the minute that the registry keeps it no more than three quarters of `peerCapacity`.
+    public static let newIdentitiesPerSecond = 4.0
+    public static let newIdentityBurst = 512.0
     /// Bytes inflated per link, sustained and burst; the burst is one payload of the largest size. Recognising a copy
     /// takes the inflated payload, before anything is authenticated, and half a kilobyte may claim half a megabyte.
     public static let linkInflationPerSecond = 131_072.0
@@ -42,6 +46,20 @@ public enum MeshLimits {
     public static let highDegreeThreshold = 6
     /// B6: relays waiting for their jitter to pass; the newest is refused beyond it.
     public static let pendingRelayCapacity = 2_048
+    /// What one ingress link may have waiting of them: ours, so that eight links (A5) fill the schedule together.
+    public static let pendingRelaysPerLink = pendingRelayCapacity / 8
+    /// Packets written to one link that relaying and sync share, sustained and burst: ours, the mirror of C8, since a
+    /// neighbour that keeps to it drops what is more, and does not ask what.
+    public static let linkOutputPerSecond = linkPacketsPerSecond
+    public static let linkOutputBurst = linkPacketBurst
+    /// Of the burst, what relayed broadcasts leave for directed packets, and what packets beyond the share of their
+    /// ingress link, and sync answers, leave for all others: ours, a quarter and half.
+    public static let outputKeptFromBroadcasts = linkOutputBurst / 4
+    public static let outputKeptFromExcess = linkOutputBurst / 2
+    /// What of one ingress link's packets counts as its share, of broadcasts and directed packets each: ours, a quarter of
+    /// C8, which is also the rate of one talker of live voice.
+    public static let ingressSharePerSecond = linkPacketsPerSecond / 4
+    public static let ingressShareBurst = linkPacketBurst / 4
     /// B5: packets of unknown authors relayed per ingress link.
     public static let unverifiedRelaysPerSecond = 5.0
     public static let unverifiedRelayBurst = 60.0
@@ -129,6 +147,10 @@ public enum MeshLimits {
     public static let reachableFor = Interval.seconds(60)
     /// Chapter 02 §2.5: pinned identities kept.
     public static let identityCapacity = 10_000
+    /// Pinned identities forgotten for new ones, sustained and burst: ours. No flood, over whatever links, empties the
+    /// book in less than a day.
+    public static let identityDisplacementsPerSecond = 0.1
+    public static let identityDisplacementBurst = 1_000.0
     /// B11.2: how long links stay up behind a leave.
     public static let leaveLinger = Interval.milliseconds(50)
 

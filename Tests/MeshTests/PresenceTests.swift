@@ -318,11 +318,13 @@ final class PresenceTests: XCTestCase {
             Peer(
                 id: PeerID(value: UInt64(value)), nickname: "", noiseKey: identity.noise.publicKey,
                 signingKey: identity.signing.publicKey, isConnected: connected,
-                lastSeen: .zero + .seconds(value), announcedAt: WallTime(milliseconds: 0))
+                lastSeen: .zero + .seconds(value), announcedAt: WallTime(milliseconds: 0), link: LinkID(value: 1))
         }
-        for value in 0..<MeshLimits.peerCapacity { _ = registry.upsert(peer(value, connected: value < 4)) }
+        for value in 0..<MeshLimits.peerCapacity {
+            _ = registry.upsert(peer(value, connected: value < 4)) { _ in true }
+        }
         XCTAssertEqual(registry.degree, 4)
-        let result = registry.upsert(peer(5_000, connected: true))
+        let result = registry.upsert(peer(5_000, connected: true)) { _ in true }
         XCTAssertTrue(result.accepted)
         XCTAssertEqual(result.evicted, PeerID(value: 4), "0 to 3 are connected")
         XCTAssertEqual(registry.count, MeshLimits.peerCapacity)
@@ -330,17 +332,16 @@ final class PresenceTests: XCTestCase {
     }
 
     func testIdentityBookIsBoundedAndForgetsTheLeastRecentlyHeard() {
-        var book = IdentityBook(capacity: 16)
+        var book = IdentityBook(capacity: 16, displacementBurst: 84)
         var random = SeededRandom(seed: 2)
         var peers: [PeerID] = []
         for _ in 0..<100 {
             let identity = NodeIdentity.generate(using: &random)
             peers.append(identity.peerID)
-            XCTAssertTrue(
-                book.learn(
-                    IdentityRecord(
-                        noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "n",
-                        firstSeen: WallTime(milliseconds: 1))))
+            let record = IdentityRecord(
+                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "n",
+                firstSeen: WallTime(milliseconds: 1))
+            XCTAssertEqual(book.learn(record, at: .zero), .news)
             XCTAssertLessThanOrEqual(book.count, 16)
         }
         XCTAssertNotNil(book[peers[99]])

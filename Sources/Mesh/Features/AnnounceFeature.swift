@@ -15,6 +15,11 @@ final class AnnounceFeature: MeshFeature {
         do {
             let verified = try check(arrival, known, in: mesh)
             mesh.count(.announcesVerified)
+            let isStranger = mesh.registry[arrival.sender] == nil && mesh.identities[arrival.sender] == nil
+            guard !isStranger || mesh.linkTable.admitIdentity(on: arrival.link, at: mesh.now.monotonic) else {
+                mesh.drops.count(.identityBudget)
+                return .notNow
+            }
             // Replayed, or overtaken on the way: what the peer said since counts (Android's rule, chapter 03 B9.1).
             if let known, arrival.timestamp < known.announcedAt {
                 mesh.drops.count(.announceOutdated)
@@ -55,8 +60,8 @@ final class AnnounceFeature: MeshFeature {
         let peer = Peer(
             id: sender, nickname: announce.nickname, noiseKey: verified.noiseKey, signingKey: verified.signingKey,
             isConnected: isConnected, lastSeen: mesh.now.monotonic, capabilities: announce.capabilities,
-            bridgeCell: announce.bridgeGeohash, announcedAt: arrival.timestamp)
-        let (accepted, evicted) = mesh.registry.upsert(peer)
+            bridgeCell: announce.bridgeGeohash, announcedAt: arrival.timestamp, link: arrival.link)
+        let (accepted, evicted) = mesh.registry.upsert(peer) { mesh.linkTable[$0] != nil }
         if let evicted { mesh.forgetPresence(of: evicted) }
         guard accepted else { return false }
 
@@ -107,7 +112,11 @@ final class AnnounceFeature: MeshFeature {
             noiseKey: verified.noiseKey, peerID: sender, signingKey: verified.signingKey,
             authenticatedSigningKey: known?.authenticatedSigningKey, nickname: nickname,
             firstSeen: known?.firstSeen ?? mesh.now.wall)
-        if mesh.identities.learn(record) { mesh.emit(.identityLearned(record)) }
+        switch mesh.identities.learn(record, at: mesh.now.monotonic) {
+        case .news: mesh.emit(.identityLearned(record))
+        case .known: break
+        case .refused: mesh.drops.count(.identityBookFull)
+        }
     }
 
     private func report(_ peer: Peer, former: Peer?, becameConnected: Bool, in mesh: MeshNode) {

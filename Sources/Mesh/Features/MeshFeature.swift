@@ -85,12 +85,17 @@ enum Verdict: Equatable {
     case unknownAuthor(relay: Bool)
     /// Signature wrong: remembered apart, never relayed.
     case forged
+    /// The link has used up what it may bring of such packets: as if it had not come, so that a copy on another link is
+    /// fresh.
+    case notNow
 
-    var judgement: PacketGate.Judgement {
+    /// Nil for what is not remembered.
+    var judgement: PacketGate.Judgement? {
         switch self {
         case .accepted: .accepted
         case .unknownAuthor: .unknownAuthor
         case .forged: .forged
+        case .notNow: nil
         }
     }
 }

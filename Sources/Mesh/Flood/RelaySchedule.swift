@@ -23,21 +23,48 @@ struct RelaySchedule<Key: Hashable, Load> {
     }
 
     let capacity: Int
+    /// What one ingress link may have waiting.
+    let share: Int
     private var waiting: [Key: Pending] = [:]
     private var deadlines = DeadlineQueue<Pending>()
+    /// How many of each link wait. A radio has few, so they are found by looking.
+    private var shares: [(link: LinkID, count: Int)] = []
 
-    init(capacity: Int = MeshLimits.pendingRelayCapacity) { self.capacity = capacity }
+    init(
+        capacity: Int = MeshLimits.pendingRelayCapacity, share: Int = MeshLimits.pendingRelaysPerLink
+    ) {
+        self.capacity = capacity
+        self.share = share
+    }
 
     var count: Int { waiting.count }
     var nextDeadline: Instant? { deadlines.nextDeadline }
 
-    /// - Returns: false when the schedule is full; the newest relay is the one refused.
+    /// - Returns: false when the schedule is full, or the link's share of it; the newest relay is the one refused.
     mutating func add(_ key: Key, _ load: Load, heardOn link: LinkID, due: Instant) -> Bool {
-        guard waiting.count < capacity, deadlines.count < 2 * capacity, waiting[key] == nil else { return false }
+        guard waiting.count < capacity, deadlines.count < 2 * capacity, waiting[key] == nil, takeShare(of: link)
+        else { return false }
         let pending = Pending(key: key, load: load, heardOn: [link])
         waiting[key] = pending
         deadlines.add(pending, due: due)
         return true
+    }
+
+    private mutating func takeShare(of link: LinkID) -> Bool {
+        guard let index = shares.firstIndex(where: { $0.link == link }) else {
+            shares.append((link, 1))
+            return share > 0
+        }
+        guard shares[index].count < share else { return false }
+        shares[index].count += 1
+        return true
+    }
+
+    /// The first link of a relay is the one it came in on.
+    private mutating func giveBackShare(of pending: Pending) {
+        guard let index = shares.firstIndex(where: { $0.link == pending.heardOn.first }) else { return }
+        shares[index].count -= 1
+        if shares[index].count == 0 { shares.remove(at: index) }
     }
 
     /// Notes that a copy came in on `link`.
@@ -53,12 +80,17 @@ struct RelaySchedule<Key: Hashable, Load> {
     /// The waiting relay of a packet.
     subscript(key: Key) -> Pending? { waiting[key] }
 
-    mutating func cancel(_ key: Key) { waiting.removeValue(forKey: key)?.isCancelled = true }
+    mutating func cancel(_ key: Key) {
+        guard let pending = waiting.removeValue(forKey: key) else { return }
+        pending.isCancelled = true
+        giveBackShare(of: pending)
+    }
 
     mutating func takeDue(at now: Instant) -> Pending? {
         while let pending = deadlines.takeDue(at: now) {
             guard !pending.isCancelled else { continue }
             waiting[pending.key] = nil
+            giveBackShare(of: pending)
             return pending
         }
         return nil
@@ -66,6 +98,7 @@ struct RelaySchedule<Key: Hashable, Load> {
 
     mutating func removeAll() {
         waiting.removeAll()
+        shares.removeAll()
         deadlines.removeAll()
     }
 }

@@ -20,6 +20,16 @@ struct Link {
     /// Budget of bytes inflated to tell packets apart.
     var inflation = TokenBucket(
         capacity: MeshLimits.linkInflationBurst, perSecond: MeshLimits.linkInflationPerSecond)
+    /// Budget of identities it may introduce.
+    var identities = TokenBucket(
+        capacity: MeshLimits.newIdentityBurst, perSecond: MeshLimits.newIdentitiesPerSecond)
+    /// What came in on it and is relayed as its share; the rest is relayed where there is room to spare.
+    var broadcastShare = TokenBucket(
+        capacity: MeshLimits.ingressShareBurst, perSecond: MeshLimits.ingressSharePerSecond)
+    var directedShare = TokenBucket(
+        capacity: MeshLimits.ingressShareBurst, perSecond: MeshLimits.ingressSharePerSecond)
+    /// What is written to it.
+    var output = TokenBucket(capacity: MeshLimits.linkOutputBurst, perSecond: MeshLimits.linkOutputPerSecond)
     /// Budget of relays for authors whose key is unknown.
     var unverifiedRelays = TokenBucket(
         capacity: MeshLimits.unverifiedRelayBurst, perSecond: MeshLimits.unverifiedRelaysPerSecond)

@@ -210,6 +210,31 @@ struct LinkTable {
     }
 
     /// - Returns: nil when the link is unknown.
+    mutating func admitIdentity(on id: LinkID, at now: Instant) -> Bool {
+        update(id) { $0.identities.take(at: now) } ?? false
+    }
+
+    /// How a packet that came in on this link is relayed: charged to the link's share while there is one left.
+    mutating func outputClass(of relayClass: RelayClass, from id: LinkID, at now: Instant) -> OutputClass {
+        update(id) { link -> OutputClass in
+            if relayClass == .directed || relayClass == .handshake {
+                return link.directedShare.take(at: now) ? .directed : .excess
+            }
+            return link.broadcastShare.take(at: now) ? .broadcast : .excess
+        } ?? .excess
+    }
+
+    /// Charges a frame to the link it is to go out on; false when others have a better claim to what is left.
+    mutating func admitOutput(_ outputClass: OutputClass, on id: LinkID, at now: Instant) -> Bool {
+        update(id) { link -> Bool in
+            guard outputClass != .own else {
+                link.output.spend(at: now)
+                return true
+            }
+            return link.output.take(leaving: outputClass.reserve, at: now)
+        } ?? false
+    }
+
     mutating func noteFrameIn(_ id: LinkID, at now: Instant) -> Ingress? {
         update(id) {
             $0.framesIn &+= 1

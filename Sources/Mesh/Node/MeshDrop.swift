@@ -30,6 +30,8 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case assemblyExpired = "assembly-expired"
     case registryFull = "registry-full"
     case rebindRefused = "rebind-refused"
+    case identityBudget = "identity-budget"
+    case identityBookFull = "identity-book-full"
     case syncRequestRefused = "sync-request-refused"
     case syncRequestLimit = "sync-request-limit"
     case boardRefused = "board-refused"
@@ -44,6 +46,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     // Not sent
     case unverifiedRelayBudget = "unverified-relay-budget"
     case relayScheduleFull = "relay-schedule-full"
+    case relayThrottled = "relay-throttled"
     case relayCancelled = "relay-cancelled"
     case frameTooLong = "frame-too-long"
     case spoolFull = "spool-full"

@@ -61,8 +61,10 @@ extension MeshNode {
         if arrival.isSyncAnswer {
             count(.syncAnswersAccepted)
         } else {
+            // A stranger's version is of no use, and would take the room of somebody's that is.
+            let version = registry[arrival.sender] == nil ? 1 : view.version
             routes.noteHeard(
-                author: arrival.sender, ingressPeer: arrival.ingressPeer, version: view.version, at: now.monotonic)
+                author: arrival.sender, ingressPeer: arrival.ingressPeer, version: version, at: now.monotonic)
         }
         if arrival.type == .message, gossip.hasSeen(message: view) {
             drops.count(.duplicate)
@@ -70,7 +72,9 @@ extension MeshNode {
         }
 
         let verdict = handler(of: arrival.type).handle(arrival, in: self)
-        gate.record(admission, view, verdict.judgement, isReassembled: isReassembled, at: now.monotonic)
+        if let judgement = verdict.judgement {
+            gate.record(admission, view, judgement, isReassembled: isReassembled, at: now.monotonic)
+        }
         if !isReassembled, !admission.isRepeat { relay(arrival, key: admission.key, verdict) }
     }
 

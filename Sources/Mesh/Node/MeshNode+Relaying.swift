@@ -10,7 +10,7 @@ extension MeshNode {
             guard linkTable.admitUnverifiedRelay(from: arrival.link, at: now.monotonic) else {
                 return drops.count(.unverifiedRelayBudget)
             }
-        case .accepted, .unknownAuthor, .forged: return
+        case .accepted, .unknownAuthor, .forged, .notNow: return
         }
         if arrival.frame.layout.routeCount == 0, arrival.recipient != me { return flood(arrival, key) }
         let step = RouteForwarding.decide(
@@ -45,7 +45,11 @@ extension MeshNode {
     private func transmission(relaying arrival: Arrival, ttl: UInt8) -> Transmission {
         var frame = arrival.frame
         frame.setTTL(ttl)
-        return Transmission(frame: frame, ingressPeer: arrival.ingressPeer, since: now.monotonic)
+        let relayClass = RelayClass(type: arrival.type, hasRecipient: arrival.recipient != nil)
+        return Transmission(
+            frame: frame, ingressPeer: arrival.ingressPeer,
+            outputClass: linkTable.outputClass(of: relayClass, from: arrival.link, at: now.monotonic),
+            since: now.monotonic)
     }
 
     /// A copy of a packet whose relay still waits: its neighbour needs none, and when nobody else is left the relay is

@@ -72,15 +72,19 @@ extension MeshNode {
                     ? sendWholeWhereItFits(transmission, on: chosen) : sendInFragments(transmission, limits: limits)
             }
         }
-        return write(padded, of: frame, to: chosen)
+        return write(padded, of: frame, transmission.outputClass, to: chosen)
     }
 
-    private func write(_ padded: [UInt8], of frame: Frame, to chosen: [LinkID]) -> Bool {
+    private func write(_ padded: [UInt8], of frame: Frame, _ outputClass: OutputClass, to chosen: [LinkID]) -> Bool {
         let priority = frame.withView(Transmission.priority)
         var wentOut = false
         for link in chosen {
             guard let limit = linkTable.frameLimit(of: link), frame.bytes.count <= limit else {
                 drops.count(.frameTooLong)
+                continue
+            }
+            guard linkTable.admitOutput(outputClass, on: link, at: now.monotonic) else {
+                drops.count(.relayThrottled)
                 continue
             }
             write(padded.count <= limit ? padded : frame.bytes, to: link, priority: priority)
@@ -116,7 +120,7 @@ extension MeshNode {
     private func sendWholeWhereItFits(_ transmission: Transmission, on chosen: [LinkID]) -> Bool {
         let size = transmission.frame.bytes.count
         let roomy = chosen.filter { linkTable.frameLimit(of: $0).map { size <= $0 } ?? false }
-        let isWritten = write(transmission.frame.bytes, of: transmission.frame, to: roomy)
+        let isWritten = write(transmission.frame.bytes, of: transmission.frame, transmission.outputClass, to: roomy)
         var rest = transmission
         rest.heardOn += roomy
         let left = links(for: rest, heardOn: rest.heardOn).compactMap(linkTable.frameLimit)

@@ -117,7 +117,7 @@ public final class MeshNode {
 
     /// Identities remembered from an earlier run: their signing keys stay pinned.
     public func restore(_ identities: [IdentityRecord]) {
-        for identity in identities { _ = self.identities.learn(identity) }
+        for identity in identities { _ = self.identities.learn(identity, at: now.monotonic) }
     }
 
     /// Drops what is pinned about a peer: the operator's way to trust on first use again (chapter 02 §2.4).

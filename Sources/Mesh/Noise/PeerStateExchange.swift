@@ -34,13 +34,14 @@ extension MeshNode {
         let record = IdentityRecord(
             noiseKey: noiseKey, signingKey: signingKey, authenticatedSigningKey: signingKey, nickname: nickname,
             firstSeen: known?.firstSeen ?? now.wall)
-        if identities.learn(record) { emit(.identityLearned(record)) }
+        if identities.learn(record, at: now.monotonic) == .news { emit(.identityLearned(record)) }
         guard let live = registry[peer], live.signingKey != signingKey || live.noiseKey != noiseKey else { return }
         registry.upsert(
             Peer(
                 id: peer, nickname: peer.hex, noiseKey: noiseKey, signingKey: signingKey,
                 isConnected: live.isConnected, lastSeen: live.lastSeen, capabilities: capabilities, bridgeCell: nil,
-                announcedAt: WallTime(milliseconds: 0)))
+                announcedAt: WallTime(milliseconds: 0), link: live.link)
+        ) { linkTable[$0] != nil }
         if let snapshot = registry.snapshot(peer, at: now.monotonic) { emit(.peerUpdated(snapshot)) }
     }
 }

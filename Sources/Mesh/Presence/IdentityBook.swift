@@ -37,7 +37,7 @@ public struct IdentityRecord: Hashable, Sendable {
 }
 
 /// Pinned identities by peer ID. Bound by count; the least recently heard is forgotten, which re-opens trust on first
-/// use for it.
+/// use for it, and therefore happens slowly: identities cost nothing to make.
 struct IdentityBook {
     private struct Entry {
         var record: IdentityRecord
@@ -47,8 +47,23 @@ struct IdentityBook {
     let capacity: Int
     private var entries: [PeerID: Entry] = [:]
     private var clock: UInt64 = 0
+    private var displacements: TokenBucket
 
-    init(capacity: Int = MeshLimits.identityCapacity) { self.capacity = capacity }
+    init(
+        capacity: Int = MeshLimits.identityCapacity, displacementBurst: Double = MeshLimits.identityDisplacementBurst
+    ) {
+        self.capacity = capacity
+        displacements = TokenBucket(
+            capacity: displacementBurst, perSecond: MeshLimits.identityDisplacementsPerSecond)
+    }
+
+    enum Lesson: Equatable {
+        /// Worth storing.
+        case news
+        case known
+        /// No room, and too many were forgotten lately.
+        case refused
+    }
 
     var count: Int { entries.count }
 
@@ -69,26 +84,29 @@ struct IdentityBook {
         return true
     }
 
-    /// - Returns: true when this is news worth storing.
-    mutating func learn(_ record: IdentityRecord) -> Bool {
+    /// A key proven in a session is always learned.
+    mutating func learn(_ record: IdentityRecord, at now: Instant) -> Lesson {
         let peer = record.peerID
         clock &+= 1
         if let known = entries[peer]?.record {
             entries[peer]?.touched = clock
-            guard known != record else { return false }
+            guard known != record else { return .known }
             entries[peer]?.record = record
-            return true
+            return .news
         }
-        if entries.count >= capacity { forgetOldest() }
+        if entries.count >= capacity {
+            let isProven = record.authenticatedSigningKey != nil
+            guard isProven || displacements.take(at: now) else { return .refused }
+            forgetOldest()
+        }
         entries[peer] = Entry(record: record, touched: clock)
-        return true
+        return .news
     }
 
     mutating func forget(_ peer: PeerID) { entries[peer] = nil }
 
-    /// An eighth at a time, so that a crowd of new identities does not cost a scan each.
     private mutating func forgetOldest() {
-        let oldest = entries.sorted { $0.value.touched < $1.value.touched }.prefix(max(1, capacity / 8))
-        for (peer, _) in oldest { entries[peer] = nil }
+        guard let oldest = entries.min(by: { $0.value.touched < $1.value.touched }) else { return }
+        entries[oldest.key] = nil
     }
 }

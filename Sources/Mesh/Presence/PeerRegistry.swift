@@ -15,6 +15,8 @@ struct Peer {
     var bridgeCell: String?
     /// The peer's own time of the announce this entry says.
     var announcedAt: WallTime
+    /// The link it came in on.
+    var link: LinkID
 }
 
 /// Who is around. Entries are made by verified announces only, and at most `MeshLimits.peerCapacity` of them.
@@ -38,10 +40,11 @@ struct PeerRegistry {
     }
 
     /// Adds or replaces an entry.
-    /// - Returns: the peer evicted to make room, the not-connected one heard of longest ago; nil when there was room.
-    ///   Refused (`accepted` false) when every peer is connected and none can go.
+    /// - Parameter isLive: whether a link is up.
+    /// - Returns: the peer evicted to make room; nil when there was room. Refused (`accepted` false) when every peer is
+    ///   connected and none can go.
     @discardableResult
-    mutating func upsert(_ peer: Peer) -> (accepted: Bool, evicted: PeerID?) {
+    mutating func upsert(_ peer: Peer, isLive: (LinkID) -> Bool) -> (accepted: Bool, evicted: PeerID?) {
         if let position = peers.index(forKey: peer.id) {
             degree += (peer.isConnected ? 1 : 0) - (peers.values[position].isConnected ? 1 : 0)
             peers.values[position] = peer
@@ -49,16 +52,25 @@ struct PeerRegistry {
         }
         var evicted: PeerID?
         if peers.count >= MeshLimits.peerCapacity {
-            let idle = peers.values.filter { !$0.isConnected }
-            guard let oldest = idle.min(by: { ($0.lastSeen, $0.id) < ($1.lastSeen, $1.id) }) else {
-                return (false, nil)
-            }
-            peers[oldest.id] = nil
-            evicted = oldest.id
+            guard let victim = victim(isLive: isLive) else { return (false, nil) }
+            peers[victim] = nil
+            evicted = victim
         }
         if peer.isConnected { degree += 1 }
         peers[peer.id] = peer
         return (true, evicted)
+    }
+
+    /// Of the peers that are not connected the one heard of longest ago: of those whose link is gone if there are any, else
+    /// of the link that brought most of them. A link that floods the registry thus evicts what it brought itself.
+    private func victim(isLive: (LinkID) -> Bool) -> PeerID? {
+        let idle = peers.values.filter { !$0.isConnected }
+        var brought: [LinkID: Int] = [:]
+        for peer in idle { brought[peer.link, default: 0] += 1 }
+        let gone = Set(brought.keys.filter { !isLive($0) })
+        let largest = brought.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key
+        return idle.lazy.filter { gone.isEmpty ? $0.link == largest : gone.contains($0.link) }
+            .min { ($0.lastSeen, $0.id) < ($1.lastSeen, $1.id) }?.id
     }
 
     /// The neighbour a packet came in from was just heard. Authors farther away are not refreshed.

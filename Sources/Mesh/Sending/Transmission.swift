@@ -20,6 +20,7 @@ struct Transmission {
     var goesEverywhere = false
     /// May be spooled when there is no link.
     var canWait = true
+    var outputClass = OutputClass.own
     /// When the packet was first handed over, kept across spooling.
     var since: Instant
 

@@ -116,6 +116,11 @@ struct PacedAnswers {
         return true
     }
 
+    /// The link is busy with better things.
+    mutating func postpone(_ link: LinkID, at now: Instant) {
+        lanes[link]?.due = now + SyncLimits.answerPaceBesideTraffic
+    }
+
     /// Arms the next frame, or ends the lane.
     mutating func noteSent(on link: LinkID, at now: Instant) {
         guard var lane = lanes[link] else { return }

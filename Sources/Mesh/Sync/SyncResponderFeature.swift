@@ -100,6 +100,10 @@ final class SyncResponderFeature: MeshFeature {
                 continue
             }
             if answers.yields(on: link, lastOut: state.lastOut, at: now) { continue }
+            guard mesh.linkTable.admitOutput(.excess, on: link, at: now) else {
+                answers.postpone(link, at: now)
+                continue
+            }
             if sendNext(to: peer, on: state, in: mesh) {
                 answers.noteSent(on: link, at: now)
             } else {
