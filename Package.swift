@@ -83,9 +83,11 @@ let package = Package(
         // Killed by the tests at every step of what it does.
         .executableTarget(
             name: "VaultDriver", dependencies: ["Vault", "EventLoop", "Crypto", "Basics"], path: "Tests/Driver"),
-        tests("StationTests", "Station", "Mesh", "Gateway", "Nostr", "Radio", "Uplink", "EventLoop"),
+        tests(
+            "StationTests", "Station", "Mesh", "Gateway", "Nostr", "Radio", "Uplink", "EventLoop", "Vault", "Crypto",
+            "Wire"),
         tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
-        tests("SystemTests", "Station"),
+        tests("SystemTests", "Station", "Radio", "EventLoop", "Wire"),
         tests("TidyTests"),
     ],
     swiftLanguageModes: [.v6],

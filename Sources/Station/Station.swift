@@ -6,10 +6,11 @@ import Mesh
 import Nostr
 import Radio
 import Uplink
+import Vault
 import Wire
 
 /// The daemon: builds the parts from the configuration, joins them, and answers the control socket.
-public final class Station {
+public final class Station: Box {
     private(set) var configuration: Configuration
     let identity: StationIdentity
     let radio: VirtualAir
@@ -23,27 +24,35 @@ public final class Station {
     private let loop: any EventLoop
     private let log: Log
     /// Held for the life of the process: nobody else uses this state.
-    private let state: StateDirectory
+    private let premises: Premises
+    let vault: Vault
+    private let restart: () -> Void
     private var control: ControlServer?
     private var clockTimer: (any Cancellable)?
     private var isStopping = false
+    private var isWiping = false
+    private var afterStop: (() -> Void)?
 
+    var aftermath: Aftermath { premises.aftermath }
     var mesh: MeshNode { switchboard.mesh }
     var gateway: Gateway { switchboard.gateway }
     var now: Now { loop.now }
 
-    /// Takes the state directory and loads the identity; nothing is on the air or the network yet.
-    public init(configuration: Configuration, loop: any EventLoop, log: Log) throws(StationFault) {
-        var random = SystemRandomNumberGenerator()
-        do throws(StationFault) {
-            state = try StateDirectory(configuration.stateDirectory)
-            identity = try IdentityStore(in: state).loadOrCreate(using: &random)
-        } catch {
-            throw error.about("state_directory")
-        }
+    init(
+        _ premises: Premises, _ identity: StationIdentity, masterKey: SecretBytes, loop: any EventLoop, log: Log,
+        restart: @escaping () -> Void
+    ) throws(StationFault) {
+        let random = SystemRandomNumberGenerator()
+        let configuration = premises.aftermath.applied(to: premises.configuration)
+        self.premises = premises
+        self.identity = identity
         self.configuration = configuration
         self.loop = loop
         self.log = log
+        self.restart = restart
+        vault = Vault(
+            in: configuration.storage == .persistent ? premises.directory : nil, masterKey: masterKey,
+            stores: BoxStores.all, loop: loop, random: random)
         started = loop.now.monotonic
         radio = VirtualAir(loop: loop, configuration: try configuration.virtualAir(for: identity.node.peerID))
         uplink = RelayUplink(
@@ -52,11 +61,13 @@ public final class Station {
         switchboard = Switchboard(
             loop: loop, radio: radio,
             mesh: MeshNode(
-                configuration: MeshConfiguration(nickname: configuration.nickname(for: identity.node.peerID)),
+                configuration: MeshConfiguration(
+                    nickname: configuration.nickname(for: identity.node.peerID),
+                    isClockTrusted: loop.now.wall >= ClockSource.floor),
                 identity: identity.node, random: random),
             gateway: Gateway(
                 configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed, random: random),
-            relays: uplink)
+            relays: uplink, archive: MeshArchive(vault))
         switchboard.observer = self
     }
 
@@ -77,6 +88,7 @@ public final class Station {
         self.control = control
         control.start()
         switchboard.perform { now in
+            MeshArchive(vault).restore(into: mesh, at: now)
             mesh.start(at: now)
             gateway.start(at: now)
         }
@@ -90,7 +102,7 @@ public final class Station {
 
     /// Withdraws the gateway, says goodbye, lets both go out, and makes the loop return (chapter 03 B20).
     public func stop() {
-        guard !isStopping else { return }
+        guard !isStopping, !isWiping else { return }
         isStopping = true
         clockTimer?.cancel()
         switchboard.perform { gateway.stop(at: $0) }
@@ -100,15 +112,18 @@ public final class Station {
             radio.stop()
             uplink.stop()
             control?.stop()
+            vault.close()
             log.info("stopped")
+            afterStop?()
             loop.stop()
         }
     }
 
     /// Takes over what may change while running; the rest waits for a restart.
     public func reload(_ next: Configuration) {
-        guard !isStopping else { return }
+        guard !isStopping, !isWiping else { return }
         let current = configuration
+        let next = premises.aftermath.applied(to: next)
         configuration = current.takingReloadable(from: next)
         log.level = configuration.log.level
         if configuration.nickname != current.nickname {
@@ -144,6 +159,9 @@ public final class Station {
             now.wall, kernelSynchronised: ClockSource.kernelIsSynchronised,
             configurationVouches: configuration.clock.trustSystem)
         switchboard.perform { now in
+            // The mesh needs no proof: neighbours that disagree refuse what we send. But ages of what was kept cannot
+            // be told by a clock that was never set.
+            mesh.setClockTrusted(now.wall >= ClockSource.floor, at: now)
             uplink.setClockTrusted(clock.isTrusted, at: now)
             gateway.setClockTrusted(clock.isTrusted, at: now)
         }
@@ -152,13 +170,85 @@ public final class Station {
         clockTimer = loop.schedule(after: ClockLimits.recheck) { [weak self] in self?.checkClock() }
     }
 
+    // MARK: Wipe
+
+    private var wipeReport: WipeReport {
+        if isWiping { return WipeReport(state: .wiping) }
+        let notice = premises.aftermath.notice
+        return WipeReport(state: notice == nil ? .none : .wiped, cause: notice)
+    }
+
+    /// From here on nothing else is begun; the wipe itself runs when the answer is on its way.
+    private func beginWipe() -> WipeReport {
+        if !isWiping {
+            isWiping = true
+            loop.enqueue { [self] in wipe() }
+        }
+        return wipeReport
+    }
+
+    /// The whole transaction in one turn of the loop, and then a new process: no timer, socket or publication that was
+    /// under way can come back in between, and no memory of this one is left after it.
+    private func wipe() {
+        let worker = premises.wipe(.panic) { [self] in
+            clockTimer?.cancel()
+            switchboard.sever()
+            radio.stop()
+            uplink.sever()
+            vault.abandon()
+        }
+        if case .incomplete = PanicWipe.run(with: worker) { log.error("the wipe is incomplete: it is tried again") }
+        control?.stop()
+        restart()
+        loop.stop()
+    }
+
+    private func change(_ aftermath: Aftermath) throws(ControlError) -> WipeReport {
+        do throws(SystemError) {
+            try aftermath.write(in: premises.directory)
+        } catch {
+            throw ControlError(code: "failed", message: error.withCure)
+        }
+        return wipeReport
+    }
+
     private var commands: [ControlCommand] {
         [
             ControlCommand("ping") { ["version": Version.text] },
-            ControlCommand("status") { [unowned self] in statusReport },
-            ControlCommand("peers") { [unowned self] in peerReports },
-            ControlCommand("counters") { [unowned self] in counterReport },
+            ControlCommand("wipe_status") { [unowned self] in wipeReport },
+            .wipe { [unowned self] in beginWipe() },
         ]
+            + commandsWhileNotWiping
+    }
+
+    private var commandsWhileNotWiping: [ControlCommand] {
+        func command(
+            _ name: String, _ body: @escaping () throws(ControlError) -> some JSONConvertible
+        ) -> ControlCommand {
+            ControlCommand(name) { [unowned self] (_: ControlRequest) throws(ControlError) in
+                guard !isWiping else { throw ControlError(code: "wiping", message: "a wipe is under way") }
+                return try body()
+            }
+        }
+        return [
+            command("status") { [unowned self] in statusReport },
+            command("peers") { [unowned self] in peerReports },
+            command("counters") { [unowned self] in counterReport },
+            command("wipe_acknowledge") { [unowned self] () throws(ControlError) in
+                try change(Aftermath(unprovisionedName: premises.aftermath.unprovisionedName))
+            },
+            command("provision") { [unowned self] () throws(ControlError) in
+                let report = try change(Aftermath(notice: premises.aftermath.notice))
+                loop.enqueue { [self] in restartInGoodOrder() }
+                return report
+            },
+        ]
+    }
+
+    /// The configuration counts again, all of it: from the beginning.
+    private func restartInGoodOrder() {
+        afterStop = restart
+        stop()
     }
 
     var controlTally: Tally<ControlEvent> { control?.tally ?? Tally() }

@@ -79,6 +79,8 @@ extension SystemError {
 /// Exit statuses (sysexits.h).
 public enum ExitStatus {
     public static let ok: Int32 = 0
+    /// A wipe did not complete: data may remain.
+    public static let wipeIncomplete: Int32 = 1
     /// Wrong command line.
     public static let usage: Int32 = 64
     /// A file named on the command line is not there.

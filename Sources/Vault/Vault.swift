@@ -11,8 +11,17 @@ import EventLoop
 public final class Vault {
     enum Change {
         case put(store: Int64, row: RowKey, evictionClass: UInt8, sealed: [UInt8])
-        case remove
+        case remove(store: Int64)
+
+        var store: Int64 {
+            switch self {
+            case .put(let store, _, _, _), .remove(let store): store
+            }
+        }
     }
+
+    /// The database in its directory.
+    public static let fileName = VaultFile.name
 
     private let loop: any EventLoop
     private var random: any RandomNumberGenerator
@@ -20,6 +29,9 @@ public final class Vault {
     private var indexes: [Int64: StoreIndex] = [:]
     /// By row number. Bounded by `VaultLimits.waitingBytes`.
     private var waiting: [Int64: Change] = [:]
+    /// Those of them that wait for a time of their own.
+    private var relaxed: Set<Int64> = []
+    private var relaxedDeadline: Instant?
     private var waitingBytes = 0
     private var nextID: Int64 = 1
     private var deadline: Instant?
@@ -38,7 +50,8 @@ public final class Vault {
         random: some RandomNumberGenerator
     ) {
         self.init(
-            file: VaultFile(directory.map { $0 + "/" + VaultFile.name }, schema: .current), masterKey: masterKey,
+            file: VaultFile(directory.map { $0 + "/" + VaultFile.name }, stores: stores, schema: .current),
+            masterKey: masterKey,
             stores: stores, loop: loop, random: random)
     }
 
@@ -63,17 +76,17 @@ public final class Vault {
     }
 
     private func takeOverRows() {
-        var superseded: [Int64] = []
+        var superseded: [(id: Int64, store: Int64)] = []
         nextID =
             1
             + file.scan { id, store, row, evictionClass, size in
                 guard var index = indexes[store] else { return }
-                if let earlier = index[row] { superseded.append(earlier.id) }
+                if let earlier = index[row] { superseded.append((earlier.id, store)) }
                 index.set(
                     StoreIndex.Entry(id: id, size: size, evictionClass: evictionClass, isStored: true), at: row)
                 indexes[store] = index
             }
-        for id in superseded { change(id, .remove, within: VaultLimits.relaxed) }
+        for (id, store) in superseded { change(id, .remove(store: store), within: VaultLimits.relaxed) }
     }
 
     // MARK: Changes
@@ -129,7 +142,7 @@ public final class Vault {
         guard let entry = indexes[store.number]?.remove(row) else { return }
         counts.count(.removed)
         if entry.isStored {
-            change(entry.id, .remove, within: horizon)
+            change(entry.id, .remove(store: store.number), within: horizon)
         } else {
             forget(entry.id)
         }
@@ -143,6 +156,7 @@ public final class Vault {
     }
 
     private func forget(_ id: Int64) {
+        relaxed.remove(id)
         if case .put(_, _, _, let sealed) = waiting.removeValue(forKey: id) { waitingBytes -= sealed.count }
     }
 
@@ -151,6 +165,10 @@ public final class Vault {
         waiting[id] = change
         if case .put(_, _, _, let sealed) = change { waitingBytes += sealed.count }
         let now = loop.now.monotonic
+        if horizon >= VaultLimits.relaxed {
+            relaxed.insert(id)
+            relaxedDeadline = relaxedDeadline ?? now + horizon
+        }
         if trouble == nil, waitingBytes >= VaultLimits.promptBytes { return arm(now) }
         arm(now + (trouble == nil ? horizon : VaultLimits.retry))
     }
@@ -159,7 +177,7 @@ public final class Vault {
         guard due < deadline ?? .distantFuture else { return }
         deadline = due
         timer?.cancel()
-        timer = loop.schedule(after: due - loop.now.monotonic) { [weak self] in _ = self?.flush() }
+        timer = loop.schedule(after: due - loop.now.monotonic) { [weak self] in self?.flushDue() }
     }
 
     // MARK: Reading
@@ -167,7 +185,7 @@ public final class Vault {
     public func value(for key: [UInt8], in store: VaultStore) -> [UInt8]? {
         guard isOpen, let index = indexes[store.number] else { return nil }
         let row = index.cipher.row(of: key)
-        guard let entry = index[row], let sealed = sealed(entry.id),
+        guard let entry = index[row], let sealed = sealed(entry.id, in: store),
             let record = open(sealed, id: entry.id, row: row, in: store), record.key == key
         else { return nil }
         return record.value
@@ -190,9 +208,9 @@ public final class Vault {
 
     public func count(in store: VaultStore) -> Int { indexes[store.number]?.entries.count ?? 0 }
 
-    private func sealed(_ id: Int64) -> [UInt8]? {
+    private func sealed(_ id: Int64, in store: VaultStore) -> [UInt8]? {
         if case .put(_, _, _, let sealed) = waiting[id] { return sealed }
-        return file.sealed(id)
+        return file.sealed(id, of: store.number)
     }
 
     /// Sets aside what does not open: the rest of the store is as good as before.
@@ -201,7 +219,7 @@ public final class Vault {
         if let record = index.cipher.open(sealed, row: row).flatMap({ VaultRecord(content: $0) }) { return record }
         counts.count(.recordSetAside)
         _ = indexes[store.number]?.remove(row)
-        file.quarantine(id)
+        file.quarantine(id, of: store.number)
         return nil
     }
 
@@ -210,13 +228,25 @@ public final class Vault {
     /// Writes all that waits, now. For what must be on the disk before it is acted on.
     /// - Returns: whether nothing waits any more.
     @discardableResult
-    public func flush() -> Bool {
+    public func flush() -> Bool { write(waiting) }
+
+    private func flushDue() {
+        let now = loop.now.monotonic
+        if let relaxedDeadline, relaxedDeadline > now, waitingBytes < VaultLimits.promptBytes {
+            write(waiting.filter { !relaxed.contains($0.key) })
+        } else {
+            write(waiting)
+        }
+    }
+
+    @discardableResult
+    private func write(_ changes: [Int64: Change]) -> Bool {
         timer?.cancel()
         timer = nil
         deadline = nil
         guard isOpen else { return false }
-        guard !waiting.isEmpty else { return true }
-        let isWritten = file.write(waiting)
+        guard !changes.isEmpty else { return true }
+        let isWritten = file.write(changes)
         noteFileEvents()
         guard isWritten else {
             counts.count(.writeFailed)
@@ -224,11 +254,12 @@ public final class Vault {
             return false
         }
         counts.count(.written)
-        for change in waiting.values {
+        for (id, change) in changes {
             if case .put(let store, let row, _, _) = change { indexes[store]?.markStored(row) }
+            forget(id)
         }
-        waiting.removeAll()
-        waitingBytes = 0
+        if relaxed.isEmpty { relaxedDeadline = nil }
+        if let relaxedDeadline { arm(relaxedDeadline) }
         return true
     }
 

@@ -4,11 +4,12 @@ import Basics
 public enum VaultLimits {
     /// Decision 21: what a power cut may cost.
     public static let horizon = Interval.seconds(2)
-    /// For what its owner says again when it is lost, as chapter 04 §10 has it for messages: it waits for others to go
-    /// with, at most this long. Each write costs a page of flash, however little is in it.
-    public static let gathered = Interval.seconds(30)
-    /// For what is forgotten anyway: its loss only means that it is forgotten later.
-    public static let relaxed = Interval.minutes(10)
+    /// For what others say again when it is lost, such as messages, of which chapter 04 §10 gives up half a minute as
+    /// well. Each write costs two blocks of flash, however little is in it.
+    public static let gathered = Interval.seconds(60)
+    /// For what is forgotten anyway: its loss only means that it is forgotten later. It waits for its own time instead
+    /// of going with others, since what was written together is then changed together.
+    public static let relaxed = Interval.minutes(30)
     /// How soon a disk that took nothing is tried again.
     public static let retry = Interval.seconds(60)
     /// Largest content of one record, its key included.
@@ -19,7 +20,7 @@ public enum VaultLimits {
     /// Bytes waiting at which they are written at once.
     static let promptBytes = 1 << 20
     /// Log pages after which they are moved to where they belong.
-    static let logPages: Int32 = 1_024
+    static let logPages: Int32 = 512
     /// Records set aside because they did not open.
     static let quarantined: Int64 = 64
     /// Small pages: what is appended in a moment is less than one, and a whole page is written for it.

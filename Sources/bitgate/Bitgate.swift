@@ -8,6 +8,7 @@ enum Bitgate {
         ("status", Help.status, StatusCommand.status),
         ("peers", Help.peers, StatusCommand.peers),
         ("counters", Help.counters, StatusCommand.counters),
+        ("wipe", Help.wipe, WipeCommand.run),
         ("config", Help.config, ConfigCommand.run),
         ("chat", Help.chat, ChatProgram.run),
         ("simulate", Help.simulate, SimulateCommand.run),

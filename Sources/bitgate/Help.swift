@@ -10,6 +10,7 @@ enum Help {
           status            what the daemon is doing, and what keeps it from doing more
           peers             who is on the mesh
           counters          what was counted, drops by their reason
+          wipe              destroy all the box remembers, and its identity
           config check      verify a configuration file without starting
           config defaults   print every key with its meaning and default
           chat              talk on the mesh, as a peer of its own
@@ -75,6 +76,7 @@ enum Help {
           bridge_deposits, bridge_broadcasts, bridge_downlinks
                               the same for lines that cross the bridge
           control             requests of this command
+          vault               what is kept over a restart
 
         In the channel and bridge groups, published, queued, heard, held, sent, echoed
         and counted are successes. The rest say why something was not carried; repeated
@@ -84,6 +86,32 @@ enum Help {
         \(socket)
 
         \(statuses)
+        """
+
+    static let wipe = """
+        usage: bitgate wipe [--yes \(WipeConfirmation.word)] [--socket PATH]
+               bitgate wipe --status [--json] | --acknowledge | --provision
+
+        Destroys all that bitgated remembers, its keys first, and gives the box a new
+        identity. Nobody can undo it. Waits for the outcome and tells it.
+
+        Afterwards the box only relays on its mesh, under a random name, unless
+        panic.resume is set. Where bitgated may write its configuration file, the wipe
+        takes nickname, place, channels and relays out of it, and all comments.
+
+          --yes \(WipeConfirmation.word)   for scripts: instead of typing the word
+          --status        how the last wipe ended
+          --acknowledge   you have seen it: the notice in the status goes away
+          --provision     let the whole configuration file count again; restarts
+                          bitgated
+          --json          with --status: one line of JSON; its keys are stable
+        \(socket)
+
+        Exit status: 0 wiped and all went well, 1 incomplete: data may remain, radio and
+        network stay off, each start and each wipe tries again, 64 wrong usage or not
+        confirmed, 69 no daemon answers or none tells the outcome in time, 77 no
+        permission. With --status, 0 also when there was no wipe.
+
         """
 
     static let config = """

@@ -25,6 +25,9 @@ enum Daemon {
         identity in it cannot be used, 75 the state, the socket or the name in the room
         is in use, 78 the configuration has mistakes.
 
+        A wipe that was begun is completed before anything else. While it cannot be,
+        the daemon keeps radio and network off and answers bitgate wipe --status.
+
         """
 
     static func run(_ arguments: [String]) -> Int32 {
@@ -48,24 +51,41 @@ enum Daemon {
         }
     }
 
+    /// No core dump holds keys or names (chapter 06 §11.5).
+    private static func keepMemoryOffTheDisk() {
+        var none = rlimit(rlim_cur: 0, rlim_max: 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+    }
+
     private static func serve(_ path: String) throws(StationFault) {
         let configuration = try Configuration(contentsOf: path)
+        keepMemoryOffTheDisk()
         signal(SIGPIPE, SIG_IGN)
         let loop: any EventLoop
         do { loop = try LibeventLoop() } catch { throw .system("\(error)") }
         let log = Log(
             level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
             clock: { SystemClock.monotonic }, write: Log.toStandardError)
-        let station = try Station(configuration: configuration, loop: loop, log: log)
-        for number in [SIGTERM, SIGINT] { loop.onSignal(number) { station.stop() } }
+        let box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
+        for number in [SIGTERM, SIGINT] { loop.onSignal(number) { box.stop() } }
         loop.onSignal(SIGHUP) {
             do {
-                station.reload(try Configuration(contentsOf: path))
+                box.reload(try Configuration(contentsOf: path))
             } catch {
                 log.error("the configuration was not read again: see bitgate config check \(path: path)")
             }
         }
-        try station.start()
+        try box.start()
         loop.run()
+    }
+
+    /// Puts a fresh process in the place of this one: same number, same arguments, nothing of its memory. If the system
+    /// refuses, the supervisor starts the next one.
+    private static func restart() {
+        var arguments = CommandLine.arguments.map { strdup($0) }
+        arguments.append(nil)
+        execv("/proc/self/exe", arguments)
+        Log.toStandardError("bitgated: cannot restart: \(SystemError.text(errno))\n")
+        exit(ExitStatus.tryLater)
     }
 }

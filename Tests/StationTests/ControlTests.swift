@@ -17,6 +17,7 @@ final class ControlMessageTests: XCTestCase {
         for line in [#"{"v":1,"cmd":"ping"}"#, #" {"x":[1,{}],"cmd":"\u0070ing","v":1} "#] {
             XCTAssertEqual(try ControlRequest(Array(line.utf8)), ControlRequest(command: "ping"), line)
         }
+        XCTAssertEqual(try ControlRequest(Array(#"{"v":1,"cmd":"x","confirm":"yes"}"#.utf8)).confirmation, "yes")
         XCTAssertEqual(ControlRequest(command: "ping").line, Array(#"{"cmd":"ping","v":1}"#.utf8) + [0x0a])
     }
 

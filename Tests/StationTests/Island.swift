@@ -75,7 +75,7 @@ final class Island {
         random = SeededRandom(seed: seed)
     }
 
-    private func makePort(_ name: String) -> InProcessPort {
+    func makePort(_ name: String) -> InProcessPort {
         let port = air.makePort(name: name)
         for other in ports { air.link(port, to: other) }
         ports.append(port)

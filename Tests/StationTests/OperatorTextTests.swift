@@ -29,7 +29,10 @@ final class OperatorTextTests: XCTestCase {
                     .init(
                         url: "ws://127.0.0.1:7", state: "waiting", lastEventSeconds: 5, lastAcceptedSeconds: nil,
                         accepted: 2, refused: 1, pending: 3, problem: "connection refused")
-                ]))
+                ]),
+            storage: .init(
+                mode: "persistent", state: "disk_full", records: 1, bytes: 517, waitingBytes: 12_000,
+                writtenLastDay: 11_000_000))
     }
 
     func testStatusIsReadableByPeople() {
@@ -48,6 +51,8 @@ final class OperatorTextTests: XCTestCase {
             gateway   on, announced to phones, channels #u4pruy, 4 of 30 carriers sent in
                       the last minute, 1 message waiting for a relay
             bridge    off
+            storage   persistent, 1 record, 517 B, 11 MiB written in the last day, 12 KiB in
+                      memory only: disk_full
             tor       required
             relays    0 of 1 connected
                       ws://127.0.0.1:7: waiting, last event 5 s ago, 2 accepted, 1 refused,
@@ -65,7 +70,7 @@ final class OperatorTextTests: XCTestCase {
             Set(status.keys),
             [
                 "version", "uptime_seconds", "peer", "nickname", "attention", "clock", "radio", "mesh", "gateway",
-                "bridge", "network",
+                "bridge", "network", "storage",
             ])
         let keys = { (path: [String]) -> Set<String> in
             var value: Any? = status
@@ -86,6 +91,8 @@ final class OperatorTextTests: XCTestCase {
                 "enabled", "advertised", "channels", "queued_deposits", "pending_downlinks", "carriers_last_minute",
                 "carriers_limit",
             ])
+        XCTAssertEqual(
+            keys(["storage"]), ["mode", "state", "records", "bytes", "waiting_bytes", "written_last_day"])
         XCTAssertEqual(keys(["network"]), ["tor", "relays"])
         XCTAssertEqual(
             keys(["network", "relays"]),
@@ -93,6 +100,12 @@ final class OperatorTextTests: XCTestCase {
     }
 
     func testReportsTravelUnchanged() throws {
+        for wipe in [
+            WipeReport(state: .none), WipeReport(state: .wiped, cause: .moved),
+            WipeReport(state: .incomplete, failures: [.init(step: "silence", reason: "x")]),
+        ] {
+            XCTAssertEqual(try WipeReport(json: JSONValue(parsing: wipe.json.encoded())), wipe)
+        }
         XCTAssertEqual(try StatusReport(json: JSONValue(parsing: report.json.encoded())), report)
         let peer = PeerReport(
             peer: "0011223344556677", nickname: "\u{1B}\"\\", neighbour: true, reachable: true, lastHeardSeconds: 2,

@@ -88,11 +88,12 @@ final class DaemonTests: XCTestCase {
         let first = try start(file)
         XCTAssertTrue(try Programs.eventually { try status() != nil })
         XCTAssertEqual(first.stop().status, 0)
-        let key = scratch.path + "/state-a/identity/noise.key"
+        let key = scratch.path + "/state-a/identity.sealed"
         try Data([1, 2, 3]).write(to: URL(fileURLWithPath: key))
+        chmod(key, 0o600)
         let second = try start(file).wait()
         XCTAssertEqual(second.status, 73)
-        XCTAssertTrue(second.errors.contains("noise.key has 3 bytes instead of 32"), second.errors)
+        XCTAssertTrue(second.errors.contains("identity.sealed is damaged"), second.errors)
     }
 
     func testMistakesInTheConfigurationEndTheStartWithTheirPlace() throws {

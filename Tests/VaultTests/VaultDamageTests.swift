@@ -95,13 +95,14 @@ final class VaultDamageTests: XCTestCase {
         let box = try filled()
         let later = Schema(
             steps: Schema.current.steps + [
-                "ALTER TABLE record ADD COLUMN mood INTEGER NOT NULL DEFAULT 3",
-                "CREATE TABLE extra (id INTEGER PRIMARY KEY); INSERT INTO extra SELECT id FROM record",
-            ])
+                Schema.Step(eachStore: "ALTER TABLE $ ADD COLUMN mood INTEGER NOT NULL DEFAULT 3"),
+                Schema.Step(
+                    once: "CREATE TABLE extra (id INTEGER PRIMARY KEY); INSERT INTO extra SELECT id FROM record_1"),
+            ], storeTable: Schema.current.storeTable)
         box.reopen(schema: later)
         XCTAssertEqual(box.text("k7"), "text 7")
         XCTAssertEqual(try box.file.database?.integer("PRAGMA user_version"), 3)
-        XCTAssertEqual(try box.file.database?.integer("SELECT sum(mood) FROM record"), 150)
+        XCTAssertEqual(try box.file.database?.integer("SELECT sum(mood) FROM record_1"), 150)
         XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM extra"), 50)
         box.vault.close()
         box.reopen()
@@ -110,7 +111,9 @@ final class VaultDamageTests: XCTestCase {
 
     func testAMigrationThatFailsChangesNothing() throws {
         let box = try filled()
-        let broken = Schema(steps: Schema.current.steps + ["CREATE TABLE x (y INTEGER); SELECT nonsense()"])
+        let broken = Schema(
+            steps: Schema.current.steps + [Schema.Step(once: "CREATE TABLE x (y INTEGER); SELECT nonsense()")],
+            storeTable: Schema.current.storeTable)
         box.reopen(schema: broken)
         XCTAssertEqual(box.vault.trouble, .refused)
         box.reopen(schema: .current)

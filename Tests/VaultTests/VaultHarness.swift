@@ -27,7 +27,7 @@ final class VaultHarness {
         key = MasterKey.generate(using: &random)
         self.stores = stores
         self.schema = schema
-        file = VaultFile(folder + "/" + VaultFile.name, schema: schema)
+        file = VaultFile(folder + "/" + VaultFile.name, stores: stores, schema: schema)
         vault = Vault(
             file: file, masterKey: key, stores: stores, loop: loop, random: SeededRandom(seed: seed + 1))
     }
@@ -39,7 +39,7 @@ final class VaultHarness {
 
     func reopen(key other: SecretBytes? = nil, stores: [VaultStore]? = nil, schema: Schema? = nil) {
         vault.abandon()
-        file = VaultFile(path, schema: schema ?? self.schema)
+        file = VaultFile(path, stores: stores ?? self.stores, schema: schema ?? self.schema)
         vault = Vault(
             file: file, masterKey: other ?? key, stores: stores ?? self.stores, loop: loop,
             random: SystemRandomNumberGenerator())

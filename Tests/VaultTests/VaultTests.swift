@@ -50,15 +50,29 @@ final class VaultTests: XCTestCase {
 
     func testWhatCanWaitGoesWithTheNextThatCannot() throws {
         let box = try VaultHarness()
-        box.vault.put([1], for: [1], in: notes, within: VaultLimits.relaxed)
-        box.loop.advance(by: .seconds(60))
-        XCTAssertEqual(box.vault.counts[.written], 0)
+        box.vault.put([1], for: [2], in: notes, within: VaultLimits.gathered)
         box.put("now", "b")
         box.loop.advance(by: VaultLimits.horizon)
-        XCTAssertEqual(box.vault.status.waitingBytes, 0)
-        box.vault.put([1], for: [2], in: notes, within: VaultLimits.relaxed)
-        box.loop.advance(by: VaultLimits.relaxed)
+        XCTAssertEqual(box.vault.counts[.written], 1)
+        box.reopen()
+        XCTAssertEqual(box.vault.records(in: notes).map(\.key), [[2], Array("b".utf8)])
+    }
+
+    func testWhatIsOnlyForgottenWaitsForItsOwnTime() throws {
+        let box = try VaultHarness()
+        for key in UInt8(0)..<3 { box.vault.put([key], for: [key], in: notes) }
+        box.loop.advance(by: VaultLimits.horizon)
+        box.vault.remove([0], from: notes, within: VaultLimits.relaxed)
+        box.loop.advance(by: .minutes(20))
+        box.vault.remove([1], from: notes, within: VaultLimits.relaxed)
+        box.put("now", "b")
+        box.loop.advance(by: .minutes(9))
         XCTAssertEqual(box.vault.counts[.written], 2)
+        XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM record_1"), 4)
+        box.loop.advance(by: .minutes(1))
+        XCTAssertEqual(box.vault.counts[.written], 3)
+        XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM record_1"), 2)
+        XCTAssertNil(box.loop.nextDeadline)
     }
 
     func testAReplacedRecordIsOneRecord() throws {
@@ -70,7 +84,7 @@ final class VaultTests: XCTestCase {
         box.reopen()
         XCTAssertEqual(box.text("a"), "version 4")
         XCTAssertEqual(box.vault.status.records, 1)
-        XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM record"), 1)
+        XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM record_1"), 1)
     }
 
     func testWhatIsRemovedIsGone() throws {
@@ -119,8 +133,9 @@ final class VaultTests: XCTestCase {
 
     func testARecordMovedToAnotherRowOrStoreDoesNotOpen() throws {
         for sql in [
-            "UPDATE record SET row = (SELECT row FROM record WHERE id = 2) WHERE id = 1; DELETE FROM record WHERE id = 2",
-            "UPDATE record SET store = 2 WHERE id = 1",
+            "UPDATE record_1 SET row = (SELECT row FROM record_1 WHERE id = 2) WHERE id = 1; "
+                + "DELETE FROM record_1 WHERE id = 2",
+            "INSERT INTO record_2 SELECT * FROM record_1 WHERE id = 1; DELETE FROM record_1 WHERE id = 1",
         ] {
             let box = try VaultHarness()
             box.put("one", "a")
@@ -135,14 +150,14 @@ final class VaultTests: XCTestCase {
     func testARecordOfAnotherFormatVersionDoesNotOpen() throws {
         let box = try VaultHarness()
         box.put("one", "a")
-        try box.tamper("UPDATE record SET sealed = CAST(x'02' || substr(sealed, 2) AS BLOB)")
+        try box.tamper("UPDATE record_1 SET sealed = CAST(x'02' || substr(sealed, 2) AS BLOB)")
         XCTAssertNil(box.text("a"))
     }
 
     func testADamagedRecordIsSetAsideAndTheRestServes() throws {
         let box = try VaultHarness()
         for number in 0..<10 { box.put("text \(number)", "k\(number)") }
-        try box.tamper("UPDATE record SET sealed = CAST(substr(sealed, 1, 40) || x'00' AS BLOB) WHERE id = 4")
+        try box.tamper("UPDATE record_1 SET sealed = CAST(substr(sealed, 1, 40) || x'00' AS BLOB) WHERE id = 4")
         XCTAssertEqual(box.vault.records(in: notes).count, 9)
         XCTAssertEqual(box.vault.counts[.recordSetAside], 1)
         XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM quarantine"), 1)
@@ -158,7 +173,7 @@ final class VaultTests: XCTestCase {
         let many = VaultStore(number: 1, name: "notes", records: 1_000, bytes: 1 << 20)
         let box = try VaultHarness(stores: [many])
         for number in 0..<200 { box.put("text", "k\(number)", in: many) }
-        try box.tamper("UPDATE record SET sealed = CAST(x'01' AS BLOB)")
+        try box.tamper("UPDATE record_1 SET sealed = CAST(x'01' AS BLOB)")
         XCTAssertEqual(box.vault.records(in: many), [])
         XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM quarantine"), VaultLimits.quarantined)
     }

@@ -39,7 +39,7 @@ extension ChatPeer {
             state = try options.stateDirectory.map { (path) throws(StationFault) in try StateDirectory(path) }
             identity =
                 try state.map { (state) throws(StationFault) in
-                    try IdentityStore(in: state).loadOrCreate(using: &random)
+                    try IdentityStore(in: state).loadOrCreate(using: &random).identity
                 } ?? .generate(using: &random)
         } catch {
             throw error.about("--state")

@@ -9,6 +9,7 @@ public struct Configuration: Equatable, Sendable {
     public var nickname: String?
     public var stateDirectory = "/var/lib/bitgate"
     public var controlSocket = "/run/bitgate/control"
+    public var storage = Storage.persistent
     public var radio = Radio()
     public var air = Air()
     public var location = Location()
@@ -16,6 +17,7 @@ public struct Configuration: Equatable, Sendable {
     public var bridge = Bridge()
     public var nostr = Nostr()
     public var network = Network()
+    public var panic = Panic()
     public var clock = Clock()
     public var log = Log()
 
@@ -67,6 +69,14 @@ public struct Configuration: Equatable, Sendable {
     public struct Network: Equatable, Sendable {
         public enum Tor: String, CaseIterable, Sendable { case required, off }
         public var tor = Tor.required
+    }
+
+    /// Whether what the box remembers outlives its process.
+    public enum Storage: String, CaseIterable, Sendable { case persistent, amnesic }
+
+    public struct Panic: Equatable, Sendable {
+        public var resume = false
+        public var markerDirectory = "/etc/bitgate"
     }
 
     public struct Clock: Equatable, Sendable {

@@ -11,6 +11,7 @@ enum ConfigurationTable {
         ("bridge", "Joining this mesh with other meshes of the same area. Carries only what its author signed for it."),
         ("nostr", "Nostr relays."),
         ("network", "The way to the internet."),
+        ("panic", "The wipe: bitgate wipe destroys all the box remembers, and its identity."),
         (
             "clock",
             "Peers ignore a box whose clock is more than two minutes off, so nothing is published on a doubtful one."
@@ -26,6 +27,10 @@ enum ConfigurationTable {
             Setting(
                 "state_directory", \.stateDirectory, .path,
                 "Where the identity keys and all other state live; the daemon's own, mode 0700."),
+            Setting(
+                "storage", \.storage, .choice,
+                "\"persistent\" keeps identity, history and board over a restart, sealed; \"amnesic\" keeps nothing on "
+                    + "the disk, so that the box is a new one whenever it starts and pulling the plug is a wipe."),
             Setting("control_socket", \.controlSocket, .path, "Where the bitgate command reaches the daemon."),
 
             Setting("radio.kind", \.radio.kind, .choice, "The radio; virtual air is the only one so far."),
@@ -90,6 +95,15 @@ enum ConfigurationTable {
                 "network.tor", \.network.tor, .choice,
                 "\"required\" goes through Tor or not at all, which in this version means not at all; \"off\" shows "
                     + "relays this box's address."),
+
+            Setting(
+                "panic.resume", \.panic.resume, .boolean,
+                "After a wipe, go on with this file as it is. When false, the box becomes a mere relay of its mesh "
+                    + "that knows no place, no relays and no name, until bitgate wipe --provision."),
+            Setting(
+                "panic.marker_directory", \.panic.markerDirectory, .path,
+                "A second place to note that a wipe is under way, best on another file system than the state; it may "
+                    + "be missing or read-only."),
 
             Setting(
                 "clock.trust_system", \.clock.trustSystem, .boolean,

@@ -35,6 +35,8 @@ struct Setting {
     let apply: (TomlEntry, inout Configuration) throws(SettingProblem) -> Void
     /// Whether two configurations have different values here.
     let differs: (Configuration, Configuration) -> Bool
+    /// The value in a configuration, as TOML; `nil` when unset there.
+    let text: (Configuration) -> String?
 
     init<Value: Equatable>(
         _ key: String, _ path: WritableKeyPath<Configuration, Value>, _ rule: SettingRule<Value>,
@@ -42,7 +44,8 @@ struct Setting {
     ) {
         self.init(
             key, rule, effect, summary, standard: rule.write(Configuration()[keyPath: path]), example: nil,
-            differs: { $0[keyPath: path] != $1[keyPath: path] }, store: { $0[keyPath: path] = $1 })
+            differs: { $0[keyPath: path] != $1[keyPath: path] }, text: { rule.write($0[keyPath: path]) },
+            store: { $0[keyPath: path] = $1 })
     }
 
     /// A setting that is unset unless the file sets it.
@@ -52,13 +55,14 @@ struct Setting {
     ) {
         self.init(
             key, rule, effect, summary, standard: nil, example: example,
-            differs: { $0[keyPath: path] != $1[keyPath: path] }, store: { $0[keyPath: path] = $1 })
+            differs: { $0[keyPath: path] != $1[keyPath: path] }, text: { $0[keyPath: path].map(rule.write) },
+            store: { $0[keyPath: path] = $1 })
     }
 
     private init<Value>(
         _ key: String, _ rule: SettingRule<Value>, _ effect: SettingEffect, _ summary: String, standard: String?,
         example: String?, differs: @escaping (Configuration, Configuration) -> Bool,
-        store: @escaping (inout Configuration, Value) -> Void
+        text: @escaping (Configuration) -> String?, store: @escaping (inout Configuration, Value) -> Void
     ) {
         self.key = key
         self.effect = effect
@@ -66,6 +70,7 @@ struct Setting {
         self.standard = standard
         self.example = example
         self.differs = differs
+        self.text = text
         allowed = rule.allowed
         apply = { (entry: TomlEntry, configuration: inout Configuration) throws(SettingProblem) in
             guard let value = try rule.read(entry.value) else {

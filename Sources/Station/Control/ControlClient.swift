@@ -12,16 +12,17 @@ public struct ControlClient {
 
     /// Sends a command and returns its answer as it came; a refusal is thrown.
     public func line(_ command: String) throws(ControlClientError) -> String {
-        let line = try exchange(command)
+        let line = try exchange(ControlRequest(command: command))
         _ = try body(of: line, command)
         return String(decoding: line, as: UTF8.self)
     }
 
     /// Sends a command and returns the member of the answer that is named like it.
     public func ask<Body: JSONConvertible>(
-        _ command: String, for type: Body.Type
+        _ command: String, for type: Body.Type, confirmation: String? = nil
     ) throws(ControlClientError) -> Body {
-        let json = try body(of: try exchange(command), command)
+        let request = ControlRequest(command: command, confirmation: confirmation)
+        let json = try body(of: try exchange(request), command)
         do {
             return try Body(json: json)
         } catch {
@@ -38,14 +39,14 @@ public struct ControlClient {
     }
 
     /// Sends a command and returns the answer line without its newline.
-    private func exchange(_ command: String) throws(ControlClientError) -> [UInt8] {
+    private func exchange(_ request: ControlRequest) throws(ControlClientError) -> [UInt8] {
         let connection: FileDescriptor
         do {
             connection = try UnixSocket.connect(.stream, to: path)
         } catch {
             throw error.code == EACCES ? .forbidden(path) : .nobodyAnswers(path)
         }
-        let request = ControlRequest(command: command).line
+        let request = request.line
         guard request.withUnsafeBytes({ connection.send($0) }) == .bytes(request.count) else {
             throw .nobodyAnswers(path)
         }

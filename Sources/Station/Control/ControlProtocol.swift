@@ -20,6 +20,8 @@ enum ControlLimits {
 
 struct ControlRequest: Equatable {
     let command: String
+    /// The word that stands for a deed nobody can take back.
+    let confirmation: String?
 
     /// Reads one request line.
     init(_ line: [UInt8]) throws(ControlError) {
@@ -37,6 +39,7 @@ struct ControlRequest: Equatable {
         do {
             version = try json.integer("v")
             command = try json.text("cmd")
+            confirmation = try json.optionalText("confirm")
         } catch {
             throw ControlError(
                 code: "malformed",
@@ -48,11 +51,16 @@ struct ControlRequest: Equatable {
         }
     }
 
-    init(command: String) { self.command = command }
+    init(command: String, confirmation: String? = nil) {
+        self.command = command
+        self.confirmation = confirmation
+    }
 
     /// The request as a line, newline included.
     var line: [UInt8] {
-        (["v": .count(ControlProtocol.version), "cmd": .text(command)] as JSONValue).encoded() + [0x0a]
+        ([
+            "v": .count(ControlProtocol.version), "cmd": .text(command), "confirm": confirmation.map { .text($0) },
+        ] as JSONValue).encoded() + [0x0a]
     }
 }
 

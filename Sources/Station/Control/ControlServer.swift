@@ -15,12 +15,24 @@ public enum ControlEvent: String, CaseIterable, Sendable {
 /// One command of the control socket.
 public struct ControlCommand {
     public let name: String
-    let answer: () -> ControlAnswer
+    let answer: (ControlRequest) -> ControlAnswer
 
     /// The answer carries what `body` returns under the command's name.
     public init(_ name: String, _ body: @escaping () -> some JSONConvertible) {
         self.name = name
-        answer = { .done(body().json, name: name) }
+        answer = { _ in .done(body().json, name: name) }
+    }
+
+    /// As above; what `body` throws is the refusal.
+    init(_ name: String, _ body: @escaping (ControlRequest) throws(ControlError) -> some JSONConvertible) {
+        self.name = name
+        answer = { request in
+            do throws(ControlError) {
+                return .done(try body(request).json, name: name)
+            } catch {
+                return .refused(error)
+            }
+        }
     }
 }
 
@@ -80,7 +92,9 @@ public final class ControlServer {
         tally.count(.request)
         do {
             let request = try ControlRequest(line)
-            if let command = commands.first(where: { $0.name == request.command }) { return command.answer() }
+            if let command = commands.first(where: { $0.name == request.command }) {
+                return command.answer(request)
+            }
             tally.count(.unknownCommand)
             let known = commands.map(\.name).sorted().joined(separator: ", ")
             return .refused(ControlError(code: "unknown_command", message: "there is no such command; known: \(known)"))

@@ -50,6 +50,17 @@ final class RelayUplink: RelayPort {
         for id in Array(sockets.keys) { close(id, code: 1_001) }
     }
 
+    /// For the wipe: every socket is gone at once, and what one still has to say is heard by nobody.
+    func sever() {
+        onActivity = nil
+        for socket in Array(sockets.values) + Array(closing.values) { socket.delegate = nil }
+        names.removeAll()
+        sockets.removeAll()
+        closing.removeAll()
+        connected.removeAll()
+        problems.removeAll()
+    }
+
     // MARK: RelayPort
 
     func publish(_ event: VerifiedEvent, geohash: String, at now: Now) {

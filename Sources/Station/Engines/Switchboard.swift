@@ -39,17 +39,20 @@ final class Switchboard: LinkPortDelegate {
     /// `nil` for a peer without internet.
     let relays: (any RelayPort)?
     weak var observer: (any SwitchboardObserver)?
+    /// `nil` where nothing outlives the process.
+    private let archive: MeshArchive?
 
     private let loop: any EventLoop
     /// Bits announced besides those the gateway decides.
     private let ownCapabilities: Capabilities
     private var isSettling = false
+    private var isSevered = false
     private var timer: (any Cancellable)?
     private var armed: Instant?
 
     init(
         loop: any EventLoop, radio: any LinkPort, mesh: MeshNode, gateway: Gateway, relays: (any RelayPort)? = nil,
-        ownCapabilities: Capabilities = []
+        ownCapabilities: Capabilities = [], archive: MeshArchive? = nil
     ) {
         self.loop = loop
         self.radio = radio
@@ -57,6 +60,7 @@ final class Switchboard: LinkPortDelegate {
         self.gateway = gateway
         self.relays = relays
         self.ownCapabilities = ownCapabilities
+        self.archive = archive
         radio.delegate = self
         relays?.onActivity = { [weak self] input in self?.perform(input) }
     }
@@ -74,6 +78,16 @@ final class Switchboard: LinkPortDelegate {
         gateway = next
     }
 
+    /// For the wipe: from here on no input reaches an engine and no effect leaves one, whatever is still on its way. The
+    /// neighbours hear no goodbye.
+    func sever() {
+        isSevered = true
+        stopTimer()
+        radio.delegate = nil
+        relays?.onActivity = nil
+        observer = nil
+    }
+
     /// No timer fires any more.
     func stopTimer() {
         timer?.cancel()
@@ -84,11 +98,12 @@ final class Switchboard: LinkPortDelegate {
     // MARK: Effects
 
     private func settle() {
-        guard !isSettling else { return }
+        guard !isSettling, !isSevered else { return }
         isSettling = true
         var left = SwitchboardLimits.effectsPerTurn
-        while left > 0, step() { left -= 1 }
+        while left > 0, !isSevered, step() { left -= 1 }
         isSettling = false
+        guard !isSevered else { return }
         if left == 0 {
             loop.enqueue { [weak self] in self?.settle() }
         } else {
@@ -114,13 +129,14 @@ final class Switchboard: LinkPortDelegate {
         switch effect {
         case .transmit(let frame, let link, let priority): radio.send(frame, on: link, priority: priority)
         case .disconnect(let link): radio.close(link)
-        // Without a vault public history and board live as long as the process.
-        case .archive, .boardArchive: break
+        case .archive(let batch): archive?.keep(batch)
+        case .boardArchive(let batch): archive?.keep(batch)
         case .event(let event):
             switch event {
             case .publicMessage(let message): gateway.radioSeen(stableID: message.stableID, at: loop.now)
             case .carrier(let carrier, let addressedToUs, let depositor):
                 gateway.carrierReceived(carrier, addressedToUs: addressedToUs, depositor: depositor, at: loop.now)
+            case .identityLearned(let identity): archive?.keep(identity)
             default: break
             }
             observer?.happened(event)

@@ -4,89 +4,149 @@ import EventLoop
 import Glibc
 import Vault
 
-/// The secrets a box is known by.
-public struct StationIdentity: Sendable {
-    public let node: NodeIdentity
-    public let deviceSeed: DeviceSeed
-
-    public static func generate(using random: inout some RandomNumberGenerator) -> StationIdentity {
-        StationIdentity(node: .generate(using: &random), deviceSeed: .generate(using: &random))
-    }
-
-    func hasSameSecrets(as other: StationIdentity) -> Bool {
-        node.noise.privateKey == other.node.noise.privateKey && node.signing.seed == other.node.signing.seed
-            && deviceSeed.secret == other.deviceSeed.secret
-    }
-}
-
-/// Keeps the identity keys as raw files in `identity/` of the state directory (chapter 02 §1.4).
+/// Keeps a box's keys: the master key in a file of its own, everything that makes up the identity in another, sealed
+/// under it (chapter 02 §1.4).
 ///
-/// The three keys appear together or not at all: they are written and synced in a directory of another name, which is
-/// then renamed. So an incomplete `identity/` is never a first start that was interrupted, but damage, and damage is
-/// reported instead of repaired: a new identity would be another peer to everybody who knows this one.
+/// Not in the database: a damaged database is set aside and a new one begun, while a damaged identity is reported and
+/// left as it is, since a new one would be another peer to everybody who knows this one.
 public struct IdentityStore {
-    static let keySize = 32
-    static let noiseFile = "noise.key"
-    static let signingFile = "signing.key"
-    static let seedFile = "device.seed"
+    static let fileName = "identity.sealed"
+    private static let purpose = "identity"
+
+    enum Loaded {
+        case identity(StationIdentity, masterKey: SecretBytes)
+        /// The keys belong to another machine, of which this is a copy.
+        case movedHere
+    }
 
     private let directory: String
-    private let parent: String
-    private var fresh: String { directory + ".new" }
+    private var path: String { directory + "/" + IdentityStore.fileName }
 
-    public init(in state: StateDirectory) { self.init(parent: state.path) }
+    public init(in state: StateDirectory) { self.init(directory: state.path) }
 
-    init(parent: String) {
-        self.parent = parent
-        directory = parent + "/identity"
+    init(directory: String) { self.directory = directory }
+
+    /// The identity of a person, wherever the files are.
+    public func loadOrCreate(
+        using random: inout some RandomNumberGenerator
+    ) throws(StationFault) -> (identity: StationIdentity, masterKey: SecretBytes) {
+        guard case .identity(let identity, let masterKey) = try loadOrCreate(for: .any, using: &random) else {
+            throw refusal("it belongs to another machine")
+        }
+        return (identity, masterKey)
     }
 
     /// The stored identity; on the very first start a new one, durably stored and read back before it is returned.
-    public func loadOrCreate(using random: inout some RandomNumberGenerator) throws(StationFault) -> StationIdentity {
-        var info = stat()
-        if lstat(directory, &info) != 0 {
-            guard errno == ENOENT else { throw refusal(SystemError.last("stat", subject: directory).description) }
-            let identity = StationIdentity.generate(using: &random)
-            try create(identity)
-            let stored = try load()
-            guard stored.hasSameSecrets(as: identity) else { throw refusal("what was written reads back differently") }
-            return stored
+    func loadOrCreate(for host: HostMarks, using random: inout some RandomNumberGenerator) throws(StationFault)
+        -> Loaded
+    {
+        guard MasterKey.exists(in: directory) else {
+            for name in [IdentityStore.fileName, Vault.fileName] where exists(name) {
+                throw refusal("\(directory)/\(MasterKey.fileName) is missing, under which \(name) is sealed")
+            }
+            return .identity(try begin(for: host, using: &random), masterKey: try masterKey())
         }
-        guard info.st_mode & S_IFMT == S_IFDIR else { throw refusal("\(directory) is not a directory") }
-        guard info.st_mode & 0o077 == 0 else {
-            throw refusal("\(directory) is open to other users: chmod 0700 \(directory)")
-        }
-        return try load()
-    }
-
-    private func load() throws(StationFault) -> StationIdentity {
-        guard let noise = NoiseStaticKey(privateKey: try key(IdentityStore.noiseFile)),
-            let signing = SigningKey(seed: try key(IdentityStore.signingFile)),
-            let seed = DeviceSeed(try key(IdentityStore.seedFile))
-        else { throw refusal("a file in \(directory) holds no valid key") }
-        return StationIdentity(node: NodeIdentity(noise: noise, signing: signing), deviceSeed: seed)
-    }
-
-    private func key(_ name: String) throws(StationFault) -> SecretBytes {
-        let path = directory + "/" + name
-        var bytes: [UInt8]
+        let key = try masterKey()
+        let content: SecretBytes
         do {
-            bytes = try PrivateFile.read(path, limit: IdentityStore.keySize)
+            content = try file(key).read()
         } catch {
             switch error {
-            case .absent: throw refusal("\(path) is missing")
+            case .absent: return .identity(try resume(for: host, key, using: &random), masterKey: key)
             case .unreadable(let why): throw refusal(why)
+            case .doesNotOpen:
+                throw refusal("\(path) is damaged, or was not sealed under \(directory)/\(MasterKey.fileName)")
             }
         }
-        defer {
-            bytes.withUnsafeMutableBytes { buffer in _ = buffer.baseAddress.map { explicit_bzero($0, buffer.count) } }
+        guard let stored = StationIdentity.decode(content) else { throw refusal("\(path) holds no valid keys") }
+        if host.isOtherMachine(than: stored.host) { return .movedHere }
+        try destroyLegacy()
+        return .identity(stored.identity, masterKey: key)
+    }
+
+    /// Makes a new identity and its master key, for an empty state directory.
+    func create(for host: HostMarks, using random: inout some RandomNumberGenerator) throws(SystemError) {
+        let key = try MasterKey.create(in: directory, using: &random)
+        try file(key).write(StationIdentity.generate(using: &random).encoded(for: host), using: &random)
+    }
+
+    // MARK: First start
+
+    private func begin(
+        for host: HostMarks, using random: inout some RandomNumberGenerator
+    ) throws(StationFault) -> StationIdentity {
+        let identity = try legacyOrNew(using: &random)
+        do throws(SystemError) {
+            let key = try MasterKey.create(in: directory, using: &random)
+            try file(key).write(identity.encoded(for: host), using: &random)
+        } catch {
+            throw cannotStore(error)
         }
-        guard bytes.count == IdentityStore.keySize else {
-            throw refusal("\(path) has \(bytes.count) bytes instead of \(IdentityStore.keySize)")
+        return try verified(identity)
+    }
+
+    /// A first start that was cut short between the master key and what is sealed under it.
+    private func resume(
+        for host: HostMarks, _ key: SecretBytes, using random: inout some RandomNumberGenerator
+    ) throws(StationFault) -> StationIdentity {
+        guard !exists(Vault.fileName) else { throw refusal("\(path) is missing") }
+        let identity = try legacyOrNew(using: &random)
+        do throws(SystemError) {
+            try file(key).write(identity.encoded(for: host), using: &random)
+        } catch {
+            throw cannotStore(error)
         }
-        // What some file systems leave of a file after a power cut.
-        guard bytes.contains(where: { $0 != 0 }) else { throw refusal("\(path) holds only zeros") }
-        return SecretBytes(copying: bytes)
+        return try verified(identity)
+    }
+
+    private func legacyOrNew(
+        using random: inout some RandomNumberGenerator
+    ) throws(StationFault) -> StationIdentity {
+        let legacy = LegacyIdentity(in: directory)
+        return legacy.exists ? try legacy.load() : .generate(using: &random)
+    }
+
+    /// Only what reads back as it was written may be used, and only then may the files it came from go.
+    private func verified(_ identity: StationIdentity) throws(StationFault) -> StationIdentity {
+        let stored = (try? file(try masterKey()).read()).flatMap { StationIdentity.decode($0)?.identity }
+        guard let stored, stored.hasSameSecrets(as: identity) else {
+            throw refusal("what was written reads back differently")
+        }
+        try destroyLegacy()
+        return stored
+    }
+
+    private func destroyLegacy() throws(StationFault) {
+        let legacy = LegacyIdentity(in: directory)
+        guard legacy.exists else { return }
+        do throws(SystemError) {
+            try legacy.destroy()
+        } catch {
+            throw .state("the keys an earlier version left cannot be removed: \(error.withCure)")
+        }
+    }
+
+    // MARK: Parts
+
+    private func masterKey() throws(StationFault) -> SecretBytes {
+        do {
+            return try MasterKey.load(in: directory)
+        } catch {
+            throw refusal("\(error)")
+        }
+    }
+
+    private func file(_ key: SecretBytes) -> SealedFile {
+        SealedFile(path, purpose: IdentityStore.purpose, masterKey: key)
+    }
+
+    private func exists(_ name: String) -> Bool {
+        var info = stat()
+        return lstat(directory + "/" + name, &info) == 0
+    }
+
+    private func cannotStore(_ error: SystemError) -> StationFault {
+        .state("a new identity cannot be stored: \(error.withCure)")
     }
 
     private func refusal(_ why: String) -> StationFault {
@@ -94,35 +154,5 @@ public struct IdentityStore {
             "the identity cannot be used: \(why). Not starting, since a new identity would be a stranger to every "
                 + "phone that knows this box. Restore \(directory) from a backup, or move it away to be a new box."
         )
-    }
-
-    private func create(_ identity: StationIdentity) throws(StationFault) {
-        do throws(SystemError) {
-            try removeFresh()
-            guard mkdir(fresh, 0o700) == 0 else { throw SystemError.last("mkdir", subject: fresh) }
-            try write(identity.node.noise.privateKey, IdentityStore.noiseFile)
-            try write(identity.node.signing.seed, IdentityStore.signingFile)
-            try write(identity.deviceSeed.secret, IdentityStore.seedFile)
-            try PrivateFile.syncDirectory(fresh)
-            guard rename(fresh, directory) == 0 else { throw SystemError.last("rename", subject: directory) }
-            try PrivateFile.syncDirectory(parent)
-        } catch {
-            throw .state("a new identity cannot be stored: \(error.withCure)")
-        }
-    }
-
-    private func write(_ secret: SecretBytes, _ name: String) throws(SystemError) {
-        try secret.withBytes { (bytes: UnsafeRawBufferPointer) throws(SystemError) in
-            try PrivateFile.create(fresh + "/" + name, bytes)
-        }
-    }
-
-    /// Clears what a first start that was cut short left behind; nobody has seen those keys.
-    private func removeFresh() throws(SystemError) {
-        for name in [IdentityStore.noiseFile, IdentityStore.signingFile, IdentityStore.seedFile] {
-            let path = fresh + "/" + name
-            guard unlink(path) == 0 || errno == ENOENT || errno == ENOTDIR else { throw .last("unlink", subject: path) }
-        }
-        guard rmdir(fresh) == 0 || errno == ENOENT else { throw .last("rmdir", subject: fresh) }
     }
 }

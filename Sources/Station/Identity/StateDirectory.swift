@@ -3,6 +3,8 @@ import Glibc
 
 /// The daemon's own directory: made if absent, mode 0700, and held by one process at a time.
 public final class StateDirectory {
+    static let lockName = "lock"
+
     public let path: String
     private let lock: FileDescriptor
 
@@ -21,7 +23,7 @@ public final class StateDirectory {
         guard info.st_mode & 0o077 == 0 else {
             throw .state("\(path) is open to other users, and is to hold keys: chmod 0700 \(path)")
         }
-        lock = try StateDirectory.lock(path + "/lock")
+        lock = try StateDirectory.lock(path + "/" + StateDirectory.lockName)
     }
 
     /// The lock lives as long as its descriptor, so that a killed process leaves no stale one. The file stays: removing

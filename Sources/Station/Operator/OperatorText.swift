@@ -15,10 +15,22 @@ public enum OperatorText {
             "mesh", "\(count(report.mesh.neighbours, "neighbour")), \(count(report.mesh.reachable, "peer")) in reach")
         lines += row("gateway", service(report.gateway))
         lines += row("bridge", service(report.bridge))
+        lines += row("storage", storage(report.storage))
         lines += row("tor", safe(report.network.tor))
         lines += row("relays", relays(report.network.relays))
         lines += report.network.relays.flatMap { detail(relay($0)) }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    public static func wipe(_ report: WipeReport) -> String {
+        switch report.state {
+        case .none: "no wipe since the last one was acknowledged\n"
+        case .wiping: "a wipe is under way\n"
+        case .wiped: "wiped: all that was remembered is gone, and the identity is a new one\n"
+        case .incomplete:
+            "INCOMPLETE: data may remain; radio and network stay off until a wipe succeeds\n"
+                + report.failures.map { "  \(safe($0.step)): \(safe($0.reason))\n" }.joined()
+        }
     }
 
     public static func peers(_ peers: [PeerReport]) -> String {
@@ -94,6 +106,27 @@ public enum OperatorText {
         }
         if service.pendingDownlinks > 0 { parts.append("\(service.pendingDownlinks) waiting for airtime") }
         return parts.joined(separator: ", ")
+    }
+
+    private static func storage(_ storage: StatusReport.Storage) -> String {
+        var parts = [
+            safe(storage.mode), count(storage.records, "record"), size(storage.bytes),
+            "\(size(storage.writtenLastDay)) written in the last day",
+        ]
+        if storage.state != "ok" {
+            parts.append("\(size(storage.waitingBytes)) in memory only: \(safe(storage.state))")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    /// `517 B`, `12 KiB`, `3 MiB`, rounded up: what is there is never shown as nothing.
+    static func size(_ bytes: Int) -> String {
+        var amount = max(0, bytes)
+        for unit in ["B", "KiB"] {
+            if amount < 10_000 { return "\(amount) \(unit)" }
+            amount = (amount + 1_023) / 1_024
+        }
+        return "\(amount) MiB"
     }
 
     private static func relays(_ relays: [StatusReport.Relay]) -> String {

@@ -26,7 +26,16 @@ extension Station {
                 advertised: service.advertisement.capabilities.contains(.bridge), cell: configuration.cell?.geohash),
             network: StatusReport.Network(
                 tor: configuration.network.tor == .off ? "off: relays see this box's address" : "required",
-                relays: uplink.client.relays(at: now).map { relay($0, now) } + onionRelays))
+                relays: uplink.client.relays(at: now).map { relay($0, now) } + onionRelays),
+            storage: storage)
+    }
+
+    private var storage: StatusReport.Storage {
+        let status = vault.status
+        return StatusReport.Storage(
+            mode: configuration.storage.rawValue,
+            state: status.trouble.map { Station.stableName($0.rawValue) } ?? "ok", records: status.records,
+            bytes: status.bytes, waitingBytes: status.waitingBytes, writtenLastDay: status.writtenToday)
     }
 
     var peerReports: [PeerReport] {
@@ -54,6 +63,7 @@ extension Station {
             "bridge_broadcasts": named(counters.bridgeBroadcasts.all),
             "bridge_downlinks": named(counters.bridgeDownlinks.all),
             "control": named(controlTally.all),
+            "vault": named(vault.counts.all),
         ]
     }
 
@@ -63,6 +73,7 @@ extension Station {
         func add(_ code: String, _ message: String, _ remedy: String) {
             items.append(StatusReport.Attention(code: code, message: message, remedy: remedy))
         }
+        items += wipeAttention + storageAttention
         let carries = configuration.gateway.isEnabled || configuration.bridge.isEnabled
         if !clock.isTrusted {
             add(

@@ -13,6 +13,7 @@ extension StatusReport: JSONConvertible {
         gateway = try json.convert("gateway")
         bridge = try json.convert("bridge")
         network = try json.convert("network")
+        storage = try json.convert("storage")
     }
 
     public var json: JSONValue {
@@ -20,6 +21,7 @@ extension StatusReport: JSONConvertible {
             "version": .text(version), "uptime_seconds": .count(uptimeSeconds), "peer": .text(peer),
             "nickname": .text(nickname), "attention": attention.json, "clock": clock.json, "radio": radio.json,
             "mesh": mesh.json, "gateway": gateway.json, "bridge": bridge.json, "network": network.json,
+            "storage": storage.json,
         ]
     }
 }
@@ -99,6 +101,24 @@ extension StatusReport.Service: JSONConvertible {
             "channels": channels?.json, "queued_deposits": .count(queuedDeposits),
             "pending_downlinks": .count(pendingDownlinks), "carriers_last_minute": .count(carriersLastMinute),
             "carriers_limit": .count(carriersLimit),
+        ]
+    }
+}
+
+extension StatusReport.Storage: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        mode = try json.text("mode")
+        state = try json.text("state")
+        records = try json.integer("records")
+        bytes = try json.integer("bytes")
+        waitingBytes = try json.integer("waiting_bytes")
+        writtenLastDay = try json.integer("written_last_day")
+    }
+
+    public var json: JSONValue {
+        [
+            "mode": .text(mode), "state": .text(state), "records": .count(records), "bytes": .count(bytes),
+            "waiting_bytes": .count(waitingBytes), "written_last_day": .count(writtenLastDay),
         ]
     }
 }

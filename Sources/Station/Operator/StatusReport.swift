@@ -15,6 +15,7 @@ public struct StatusReport: Equatable, Sendable {
     public var gateway: Service
     public var bridge: Service
     public var network: Network
+    public var storage: Storage
 
     public struct Attention: Equatable, Sendable {
         public var code: String
@@ -60,6 +61,20 @@ public struct StatusReport: Equatable, Sendable {
         public var pendingDownlinks: Int
         public var carriersLastMinute: Int
         public var carriersLimit: Int
+    }
+
+    public struct Storage: Equatable, Sendable {
+        /// As configured: `persistent` or `amnesic`.
+        public var mode: String
+        /// `ok`, or why everything is in memory only.
+        public var state: String
+        public var records: Int
+        /// Sealed.
+        public var bytes: Int
+        /// Bytes not on the disk yet.
+        public var waitingBytes: Int
+        /// Bytes written within the last 24 hours, or since the start.
+        public var writtenLastDay: Int
     }
 
     public struct Network: Equatable, Sendable {

@@ -17,13 +17,15 @@ final class VaultFile {
     private(set) var trouble: VaultTrouble?
     private let path: String
     private let schema: Schema
+    private let stores: [Int64]
     private(set) var database: Database?
     private var setAside = 0
     private var bytesWritten = 0
     private var pagesInLog: Int32 = 0
 
     /// - Parameter path: nil for a file in memory.
-    init(_ path: String?, schema: Schema) {
+    init(_ path: String?, stores: [VaultStore], schema: Schema) {
+        self.stores = stores.map(\.number)
         isPersistent = path != nil
         self.path = path ?? ":memory:"
         self.schema = schema
@@ -88,7 +90,7 @@ final class VaultFile {
             """)
         let verdict = try database.text("PRAGMA quick_check(1)")
         guard verdict == "ok" else { throw DatabaseError(code: DatabaseError.damaged, message: verdict ?? "") }
-        try schema.migrate(database)
+        try schema.migrate(database, stores: stores)
     }
 
     /// A file sealed under another key is of no use: its records would be set aside one by one.
@@ -114,30 +116,31 @@ final class VaultFile {
 
     // MARK: Reading
 
-    /// Shows every row, in order.
+    /// Shows every row, each store's in order.
     /// - Returns: the highest row number.
     func scan(
         _ body: (_ id: Int64, _ store: Int64, _ row: RowKey, _ evictionClass: UInt8, _ size: Int) -> Void
     ) -> Int64 {
         var highest: Int64 = 0
-        read("SELECT id, store, row, class, length(sealed) FROM record ORDER BY id") { row in
-            highest = row.integer(0)
-            guard let key = row.withBytes(2, { RowKey($0) }) else { return }
-            body(
-                row.integer(0), row.integer(1), key, UInt8(clamping: row.integer(3)), Int(clamping: row.integer(4)))
+        for store in stores {
+            read("SELECT id, row, class, length(sealed) FROM \(Schema.table(of: store)) ORDER BY id") { row in
+                highest = max(highest, row.integer(0))
+                guard let key = row.withBytes(1, { RowKey($0) }) else { return }
+                body(row.integer(0), store, key, UInt8(clamping: row.integer(2)), Int(clamping: row.integer(3)))
+            }
         }
         return highest
     }
 
-    func sealed(_ id: Int64) -> [UInt8]? {
+    func sealed(_ id: Int64, of store: Int64) -> [UInt8]? {
         var sealed: [UInt8]?
-        read("SELECT sealed FROM record WHERE id = ?", id) { sealed = $0.bytes(0) }
+        read("SELECT sealed FROM \(Schema.table(of: store)) WHERE id = ?", id) { sealed = $0.bytes(0) }
         return sealed
     }
 
     func sealed(of store: Int64) -> [Int64: [UInt8]] {
         var sealed: [Int64: [UInt8]] = [:]
-        read("SELECT id, sealed FROM record WHERE store = ?", store) { sealed[$0.integer(0)] = $0.bytes(1) }
+        read("SELECT id, sealed FROM \(Schema.table(of: store))") { sealed[$0.integer(0)] = $0.bytes(1) }
         return sealed
     }
 
@@ -159,19 +162,7 @@ final class VaultFile {
         guard let database else { return false }
         do throws(DatabaseError) {
             try database.transaction { () throws(DatabaseError) in
-                let put = try database.prepare(
-                    "INSERT OR REPLACE INTO record (id, store, row, class, sealed) VALUES (?, ?, ?, ?, ?)")
-                let remove = try database.prepare("DELETE FROM record WHERE id = ?")
-                // What is removed first leaves its pages to what is put.
-                for (id, change) in changes.sorted(by: { $0.key < $1.key }) {
-                    switch change {
-                    case .remove: try remove.run(.integer(id))
-                    case .put(let store, let row, let evictionClass, let sealed):
-                        try put.run(
-                            .integer(id), .integer(store), .bytes(row.bytes), .integer(Int64(evictionClass)),
-                            .bytes(sealed))
-                    }
-                }
+                for store in stores { try write(changes.filter { $0.value.store == store }, to: store, of: database) }
             }
             pagesInLog += count(database)
             trouble = nil
@@ -180,6 +171,25 @@ final class VaultFile {
         } catch {
             note(error)
             return false
+        }
+    }
+
+    private func write(
+        _ changes: [Int64: Vault.Change], to store: Int64, of database: Database
+    ) throws(DatabaseError) {
+        guard !changes.isEmpty else { return }
+        let table = Schema.table(of: store)
+        let put = try database.prepare(
+            "INSERT OR REPLACE INTO \(table) (id, row, class, sealed) VALUES (?, ?, ?, ?)")
+        let remove = try database.prepare("DELETE FROM \(table) WHERE id = ?")
+        // The oldest first: what is removed leaves its pages to what is new.
+        for (id, change) in changes.sorted(by: { $0.key < $1.key }) {
+            switch change {
+            case .remove: try remove.run(.integer(id))
+            case .put(_, let row, let evictionClass, let sealed):
+                try put.run(
+                    .integer(id), .bytes(row.bytes), .integer(Int64(evictionClass)), .bytes(sealed))
+            }
         }
     }
 
@@ -193,14 +203,15 @@ final class VaultFile {
     }
 
     /// Moves a record that did not open out of the way.
-    func quarantine(_ id: Int64) {
+    func quarantine(_ id: Int64, of store: Int64) {
         guard let database else { return }
+        let table = Schema.table(of: store)
         do throws(DatabaseError) {
             try database.transaction { () throws(DatabaseError) in
                 try database.prepare(
-                    "INSERT OR REPLACE INTO quarantine SELECT id, store, row, sealed FROM record WHERE id = ?"
+                    "INSERT OR REPLACE INTO quarantine SELECT id, \(store), row, sealed FROM \(table) WHERE id = ?"
                 ).run(.integer(id))
-                try database.prepare("DELETE FROM record WHERE id = ?").run(.integer(id))
+                try database.prepare("DELETE FROM \(table) WHERE id = ?").run(.integer(id))
                 try database.prepare(
                     "DELETE FROM quarantine WHERE id NOT IN (SELECT id FROM quarantine ORDER BY id DESC LIMIT ?)"
                 ).run(.integer(VaultLimits.quarantined))

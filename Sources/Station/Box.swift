@@ -1,0 +1,73 @@
+import Basics
+import Crypto
+import EventLoop
+import Vault
+
+/// What the daemon runs: a station, or what is left of one while a wipe is incomplete.
+public protocol Box: AnyObject {
+    /// Answers the control socket and begins to work.
+    func start() throws(StationFault)
+    /// Makes the loop return, when all is said.
+    func stop()
+    /// Takes over what may change while running.
+    func reload(_ next: Configuration)
+}
+
+public enum BoxStart {
+    /// Takes the state directory and makes the box ready: completes a wipe that was cut short, destroys keys that
+    /// belong to another machine, and only then loads the identity. Nothing is on the air or the network yet.
+    /// - Parameters:
+    ///   - configurationPath: the file the configuration came from.
+    ///   - restart: replaces the process with a fresh one, in whose memory nothing of this one is left. The wipe ends
+    ///     with it; if it returns, the loop is stopped.
+    public static func prepare(
+        _ configuration: Configuration, from configurationPath: String?, loop: any EventLoop, log: Log,
+        restart: @escaping () -> Void
+    ) throws(StationFault) -> any Box {
+        try prepare(
+            configuration, from: configurationPath, host: .current, loop: loop, log: log, restart: restart)
+    }
+
+    static func prepare(
+        _ configuration: Configuration, from configurationPath: String?, host: HostMarks, loop: any EventLoop,
+        log: Log, restart: @escaping () -> Void
+    ) throws(StationFault) -> any Box {
+        do throws(StationFault) {
+            let premises = Premises(
+                state: try StateDirectory(configuration.stateDirectory), configuration: configuration,
+                configurationPath: configurationPath, host: host)
+            func blocked(_ failures: [WipeFailure]) -> any Box {
+                BlockedStation(premises, failures: failures, loop: loop, log: log, restart: restart)
+            }
+            if let cause = premises.markers.pending {
+                log.warning("a wipe was not completed: it is done again")
+                if let failures = failures(of: premises.wipe(cause)) { return blocked(failures) }
+            }
+            var random = SystemRandomNumberGenerator()
+            guard configuration.storage == .persistent else {
+                let identity = StationIdentity.generate(using: &random)
+                let key = MasterKey.generate(using: &random)
+                return try Station(premises, identity, masterKey: key, loop: loop, log: log, restart: restart)
+            }
+            var loaded = try IdentityStore(in: premises.state).loadOrCreate(for: host, using: &random)
+            if case .movedHere = loaded {
+                log.warning("the keys belong to another machine: they are destroyed, and this box is a new one")
+                if let failures = failures(of: premises.wipe(.moved)) { return blocked(failures) }
+                loaded = try IdentityStore(in: premises.state).loadOrCreate(for: host, using: &random)
+            }
+            guard case .identity(let identity, let key) = loaded else {
+                throw .state("the keys still belong to another machine")
+            }
+            return try Station(premises, identity, masterKey: key, loop: loop, log: log, restart: restart)
+        } catch {
+            if case .state = error { throw error.about("state_directory") }
+            if case .alreadyRunning = error { throw error.about("state_directory") }
+            throw error
+        }
+    }
+
+    private static func failures(of wipe: StateWipe) -> [WipeFailure]? {
+        guard case .incomplete(let failures) = PanicWipe.run(with: wipe) else { return nil }
+        return failures
+    }
+}

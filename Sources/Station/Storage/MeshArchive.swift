@@ -1,0 +1,62 @@
+import Basics
+import Mesh
+import Vault
+
+/// Takes what a mesh node must not forget into the vault, and gives it back after a restart.
+struct MeshArchive {
+    private let vault: Vault
+
+    init(_ vault: Vault) { self.vault = vault }
+
+    // MARK: Out of the engine
+
+    func keep(_ batch: HistoryBatch) {
+        if batch.replacesEverything { vault.removeAll(from: BoxStores.history) }
+        for id in batch.deletes {
+            vault.remove(id.vaultKey, from: BoxStores.history, within: VaultLimits.relaxed)
+        }
+        for record in batch.puts {
+            // What is only remembered makes room before what can be served. It was a message before, and becomes one
+            // that is remembered again when this is lost. A message that is lost is heard again from neighbours.
+            let isHeld = record.frame != nil
+            vault.put(
+                record.vaultValue, for: record.id.vaultKey, in: BoxStores.history, evictionClass: isHeld ? 1 : 0,
+                within: isHeld ? VaultLimits.gathered : VaultLimits.relaxed)
+        }
+    }
+
+    func keep(_ batch: BoardBatch) {
+        for id in batch.deletes { vault.remove(id.vaultKey, from: BoxStores.board, within: VaultLimits.relaxed) }
+        for record in batch.puts {
+            vault.put(
+                record.vaultValue, for: record.id.vaultKey, in: BoxStores.board, within: VaultLimits.gathered)
+        }
+    }
+
+    /// A key proven in a session is on the disk before anybody acts on it (chapter 02 §2.5); one believed at first
+    /// sight is announced again.
+    func keep(_ identity: IdentityRecord) {
+        let isProven = identity.authenticatedSigningKey != nil
+        vault.put(
+            identity.vaultValue, for: identity.vaultKey, in: BoxStores.identities, evictionClass: isProven ? 1 : 0,
+            within: isProven ? VaultLimits.horizon : VaultLimits.gathered)
+        if isProven { vault.flush() }
+    }
+
+    // MARK: Into the engine
+
+    /// Call it once, before the node starts.
+    func restore(into mesh: MeshNode, at now: Now) {
+        mesh.restore(read(BoxStores.identities) { IdentityRecord(key: $0, value: $1) })
+        mesh.restoreHistory(read(BoxStores.history) { HistoryRecord(key: $0, value: $1) }, at: now)
+        mesh.restoreBoard(read(BoxStores.board) { BoardRecord(key: $0, value: $1) }, at: now)
+    }
+
+    private func read<Record>(_ store: VaultStore, _ decode: ([UInt8], [UInt8]) -> Record?) -> [Record] {
+        vault.records(in: store).compactMap { record in
+            if let decoded = decode(record.key, record.value) { return decoded }
+            vault.remove(record.key, from: store, within: VaultLimits.relaxed)
+            return nil
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import EventLoop
+import Vault
+
+/// A box whose wipe is not complete: no radio, no network, no identity. It answers the control socket so that somebody
+/// can see what failed, and tries again when told to, and at every start.
+public final class BlockedStation: Box {
+    private let premises: Premises
+    private let loop: any EventLoop
+    private let log: Log
+    private let restart: () -> Void
+    private var failures: [WipeFailure]
+    private var control: ControlServer?
+
+    init(
+        _ premises: Premises, failures: [WipeFailure], loop: any EventLoop, log: Log, restart: @escaping () -> Void
+    ) {
+        self.premises = premises
+        self.failures = failures
+        self.loop = loop
+        self.log = log
+        self.restart = restart
+    }
+
+    public func start() throws(StationFault) {
+        let control: ControlServer
+        do throws(StationFault) {
+            control = try ControlServer(
+                path: premises.configuration.controlSocket, loop: loop, commands: commands)
+        } catch {
+            throw error.about("control_socket")
+        }
+        self.control = control
+        control.start()
+        for failure in failures { log.error("the wipe is incomplete: \(failure.step) failed") }
+        log.error("radio and network stay off; bitgate wipe tries again, and so does every start")
+    }
+
+    public func stop() {
+        control?.stop()
+        loop.stop()
+    }
+
+    public func reload(_ next: Configuration) {}
+
+    private var report: WipeReport { WipeReport(failures) }
+
+    private func tryAgain() {
+        let cause = premises.markers.pending ?? .panic
+        switch PanicWipe.run(with: premises.wipe(cause)) {
+        case .complete:
+            log.info("the wipe is complete")
+            control?.stop()
+            restart()
+            loop.stop()
+        case .incomplete(let failures): self.failures = failures
+        }
+    }
+
+    private var commands: [ControlCommand] {
+        let refusal = ControlError(
+            code: "wipe_incomplete",
+            message: "a wipe is incomplete: radio and network are off; bitgate wipe --status tells what failed")
+        return [
+            ControlCommand("ping") { ["version": Version.text] },
+            ControlCommand("wipe_status") { [unowned self] in report },
+            .wipe { [unowned self] in
+                loop.enqueue { [weak self] in self?.tryAgain() }
+                return WipeReport(state: .wiping)
+            },
+        ]
+            + ["status", "peers", "counters"].map { name in
+                ControlCommand(name) { (_: ControlRequest) throws(ControlError) -> WipeReport in throw refusal }
+            }
+    }
+}

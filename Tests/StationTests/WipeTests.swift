@@ -1,0 +1,234 @@
+import Basics
+import Crypto
+import EventLoop
+import Foundation
+import Vault
+import XCTest
+
+@testable import Station
+
+final class WipeTests: XCTestCase {
+    private var folder = ""
+    private var second = ""
+    private let loop = EmbeddedLoop(
+        start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
+    private var restarts = 0
+
+    override func setUpWithError() throws { (folder, second) = (try makeFolder(), try makeFolder()) }
+    override func tearDown() {
+        for path in [folder, second] { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.nickname = "the-pub"
+        configuration.stateDirectory = folder + "/state"
+        configuration.controlSocket = folder + "/control"
+        configuration.air.room = folder + "/room"
+        configuration.location.cell = .init("u4pruy")
+        configuration.nostr.relays = []
+        configuration.panic.markerDirectory = second
+        configuration.clock.trustSystem = true
+        return configuration
+    }
+
+    private let here = HostMarks(marks: [[UInt8](repeating: 1, count: 32), nil, nil])
+    private let elsewhere = HostMarks(marks: [[UInt8](repeating: 2, count: 32), nil, nil])
+
+    private func prepare(
+        _ configuration: Configuration? = nil, from path: String? = nil, on host: HostMarks? = nil
+    ) throws -> any Box {
+        try BoxStart.prepare(
+            configuration ?? self.configuration, from: path, host: host ?? here, loop: loop,
+            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 })
+    }
+
+    private func station(
+        _ configuration: Configuration? = nil, from path: String? = nil, on host: HostMarks? = nil
+    ) throws -> Station {
+        try XCTUnwrap(try prepare(configuration, from: path, on: host) as? Station)
+    }
+
+    /// A station that is started, and gone with its lock afterwards.
+    @discardableResult
+    private func live<Result>(
+        _ configuration: Configuration? = nil, from path: String? = nil, _ body: (Station) throws -> Result
+    ) throws -> Result {
+        let station = try station(configuration, from: path)
+        try station.start()
+        let result = try body(station)
+        station.stop()
+        loop.advance(by: .seconds(1))
+        return result
+    }
+
+    private var markers: WipeMarkers { WipeMarkers(state: folder + "/state", second: second) }
+
+    /// One request of the control socket, in virtual time.
+    private func ask(_ command: String, confirm: String? = nil) throws -> ControlAnswer {
+        let connection = try UnixSocket.connect(.stream, to: folder + "/control")
+        let line = ControlRequest(command: command, confirmation: confirm).line
+        XCTAssertEqual(line.withUnsafeBytes { connection.send($0) }, .bytes(line.count))
+        loop.pollDescriptors()
+        var answer = [UInt8](repeating: 0, count: 65_536)
+        guard case .bytes(let count) = answer.withUnsafeMutableBytes({ connection.read(into: $0) }) else {
+            throw POSIXError(.ECONNRESET)
+        }
+        return try XCTUnwrap(ControlAnswer(Array(answer.prefix(count).dropLast()), to: command))
+    }
+
+    private func report(_ answer: ControlAnswer) throws -> WipeReport {
+        guard case .done(let json, _) = answer else { throw POSIXError(.EINVAL) }
+        return try WipeReport(json: json)
+    }
+
+    func testAWipeNeedsItsWord() throws {
+        let station = try station()
+        try station.start()
+        let peer = station.mesh.me
+        for word in [nil, "", "Destroy", "yes"] {
+            guard case .refused(let error) = try ask("wipe", confirm: word) else { return XCTFail() }
+            XCTAssertEqual(error.code, "not_confirmed")
+        }
+        XCTAssertEqual(try report(try ask("wipe_status")).state, .none)
+        XCTAssertEqual(restarts, 0)
+        XCTAssertEqual(station.mesh.me, peer)
+        station.stop()
+        loop.advance(by: .seconds(1))
+    }
+
+    func testAWipeEndsInANewProcessWithANewIdentityAndNoPlace() throws {
+        let peer = try live { station in
+            loop.advance(by: .seconds(2))
+            XCTAssertNotNil(try report(try ask("wipe", confirm: "destroy")))
+            return station.mesh.me
+        }
+        XCTAssertEqual(restarts, 1)
+        XCTAssertNil(markers.pending)
+
+        let again = try live { second in
+            XCTAssertNotEqual(second.mesh.me, peer)
+            XCTAssertNil(second.configuration.cell)
+            XCTAssertFalse(second.configuration.bridge.isEnabled)
+            XCTAssertFalse(second.configuration.gateway.isEnabled)
+            XCTAssertEqual(second.uplink.choice.defaults, [])
+            let name = try XCTUnwrap(second.configuration.nickname)
+            XCTAssertTrue(name.hasPrefix("anon") && name.count == 8, name)
+            XCTAssertEqual(try report(try ask("wipe_status")), WipeReport(state: .wiped, cause: .panic))
+            let codes = Set(second.statusReport.attention.map(\.code))
+            XCTAssertTrue(codes.isSuperset(of: ["wiped", "unprovisioned"]), "\(codes)")
+            second.reload(configuration)
+            XCTAssertEqual(second.configuration.nickname, name, "the file does not count yet")
+            XCTAssertEqual(try report(try ask("wipe_acknowledge")).state, .none)
+            _ = try ask("provision")
+            loop.advance(by: .seconds(1))
+            return second.mesh.me
+        }
+        XCTAssertEqual(restarts, 2)
+        try live { third in
+            XCTAssertEqual(third.configuration.nickname, "the-pub")
+            XCTAssertEqual(third.mesh.me, again)
+        }
+    }
+
+    func testWithResumeTheConfigurationStays() throws {
+        var configuration = configuration
+        configuration.panic.resume = true
+        let file = folder + "/c.toml"
+        try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try live(configuration, from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
+        let next = try station(configuration, from: file)
+        XCTAssertEqual(next.configuration.nickname, "the-pub")
+        XCTAssertNotNil(next.configuration.cell)
+        XCTAssertEqual(try String(contentsOfFile: file, encoding: .utf8), "nickname = \"the-pub\"\n")
+    }
+
+    func testWithoutResumeTheConfigurationFileTellsNothingAnyMore() throws {
+        let file = folder + "/c.toml"
+        try """
+        # our pub in the harbour
+        nickname = "the-pub"
+        state_directory = "\(folder)/state"
+        control_socket = "\(folder)/control"
+        air.room = "\(folder)/room"
+        air.mtu = 300
+        panic.marker_directory = "\(second)"
+        location.cell = "u4pruy"
+        nostr.relays = ["ws://127.0.0.1:7777"]
+        gateway.channels = ["u4pru"]
+        bridge.extra_cells = ["gcpvj0"]
+        """.write(toFile: file, atomically: true, encoding: .utf8)
+        chmod(file, 0o640)
+        try live(try Configuration(contentsOf: file), from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        for word in ["pub", "harbour", "u4pru", "7777", "gcpvj0"] { XCTAssertFalse(text.contains(word), text) }
+        let left = try Configuration(contentsOf: file)
+        XCTAssertEqual(left.air.mtu, 300)
+        XCTAssertEqual(left.stateDirectory, folder + "/state")
+        XCTAssertEqual(mode(file), 0o640)
+    }
+
+    func testEveryTellingKeyIsAKey() {
+        let known = Set(ConfigurationTable.settings.map(\.key))
+        XCTAssertEqual(ConfigurationRedaction.telling.subtracting(known), [])
+    }
+
+    func testAPendingWipeIsCompletedBeforeAnythingElse() throws {
+        let peer = try station().mesh.me
+        let state = folder + "/state"
+        try Data("panic".utf8).write(
+            to: URL(fileURLWithPath: second + "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array(state.utf8)).prefix(4)))
+        )
+        chmod(second + "/" + (try FileManager.default.contentsOfDirectory(atPath: second)[0]), 0o600)
+        let next = try station()
+        XCTAssertNotEqual(next.mesh.me, peer)
+        XCTAssertNil(markers.pending)
+        XCTAssertEqual(next.aftermath.notice, .panic)
+    }
+
+    func testAnIncompleteWipeKeepsTheBoxOffTheAirUntilItSucceeds() throws {
+        do {
+            let first = try station()
+            withExtendedLifetime(first) {}
+        }
+        let state = folder + "/state"
+        // A directory in the marker's place can neither be read nor removed as a marker.
+        try FileManager.default.createDirectory(
+            atPath: state + "/" + WipeMarkers.stateName + "/x", withIntermediateDirectories: true)
+        let box = try prepare()
+        XCTAssertTrue(box is BlockedStation)
+        try box.start()
+        let status = try report(try ask("wipe_status"))
+        XCTAssertEqual(status.state, .incomplete)
+        XCTAssertEqual(status.failures.map(\.step), ["unmarkState"])
+        guard case .refused(let error) = try ask("status") else { return XCTFail() }
+        XCTAssertEqual(error.code, "wipe_incomplete")
+        XCTAssertFalse(FileManager.default.fileExists(atPath: folder + "/room"), "no radio was opened")
+        _ = try ask("wipe", confirm: "destroy")
+        XCTAssertEqual(try report(try ask("wipe_status")).state, .incomplete)
+        try FileManager.default.removeItem(atPath: state + "/" + WipeMarkers.stateName)
+        _ = try ask("wipe", confirm: "destroy")
+        XCTAssertEqual(restarts, 1)
+        XCTAssertNil(markers.pending)
+    }
+
+    func testKeysThatCameFromAnotherMachineAreDestroyedBeforeTheRadioOpens() throws {
+        var peer = try station().mesh.me
+        XCTAssertEqual(try station().mesh.me, peer)
+        let copy = try station(on: elsewhere)
+        XCTAssertNotEqual(copy.mesh.me, peer)
+        XCTAssertEqual(copy.aftermath, Aftermath(notice: .moved))
+        XCTAssertNotNil(copy.configuration.cell, "a copy is still meant to be a gateway")
+        peer = copy.mesh.me
+        withExtendedLifetime(copy) {}
+    }
+
+    func testAnAmnesicBoxIsANewOneEachTimeAndWritesNothing() throws {
+        var configuration = configuration
+        configuration.storage = .amnesic
+        var peers: Set<String> = []
+        for _ in 0..<2 { peers.insert(try station(configuration).mesh.me.hex) }
+        XCTAssertEqual(peers.count, 2)
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder + "/state"), ["lock"])
+    }
+}

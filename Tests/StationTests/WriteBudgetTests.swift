@@ -1,0 +1,116 @@
+import Basics
+import Crypto
+import EventLoop
+import Foundation
+import Gateway
+import Mesh
+import Radio
+import Vault
+import Wire
+import XCTest
+
+@testable import Station
+
+/// How much a box writes to its card (decision 21), by the system's own count.
+final class WriteBudgetTests: XCTestCase {
+    private let loop = EmbeddedLoop(
+        start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
+    private var folder = ""
+    private var random = SeededRandom(seed: 21)
+
+    override func setUpWithError() throws { folder = try makeFolder() }
+    override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Bytes this process made the system write; nil where it does not say.
+    private var written: Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8) else { return nil }
+        return text.split(separator: "\n").first { $0.hasPrefix("write_bytes") }.flatMap {
+            Int($0.drop { !$0.isNumber })
+        }
+    }
+
+    /// - Parameter limit: nil to tell it only.
+    private func measure(_ what: String, atMost limit: Int?, in vault: Vault, _ body: () -> Void) {
+        let ledger = vault.status.writtenToday
+        let before = written
+        body()
+        let own = vault.status.writtenToday - ledger
+        let system = before.flatMap { before in written.map { $0 - before } }
+        print(
+            "write budget: \(what): \((own + 1_023) / 1_024) KiB by the vault's count, "
+                + "\(system.map { "\(($0 + 1_023) / 1_024)" } ?? "?") KiB by the system's")
+        guard let limit else { return }
+        XCTAssertLessThanOrEqual(own, limit, what)
+        XCTAssertLessThanOrEqual(system ?? 0, limit, what)
+    }
+
+    /// The fair of the simulation's venue scenario: 150 messages and 165 visitors an hour, and a post now and then.
+    func testABusyHourWritesAMebibyteAtMostAndAnIdleOneNextToNothing() throws {
+        let vault = Vault(
+            in: folder, masterKey: MasterKey.generate(using: &random), stores: BoxStores.all, loop: loop,
+            random: SeededRandom(seed: 1))
+        let archive = MeshArchive(vault)
+        var identities = 0
+        var message: UInt64 = 0
+        var arrivals: [(PacketID, WallTime)] = []
+
+        /// Thirty seconds of the fair, as the engine hands them over.
+        func halfMinute(_ crowd: Int) {
+            for _ in 0..<2 * crowd where Int.random(in: 0..<160, using: &random) < 110 {
+                loop.advance(by: random.interval(.zero, .seconds(14 / crowd)))
+                let node = NodeIdentity.generate(using: &random)
+                identities += 1
+                archive.keep(
+                    IdentityRecord(
+                        noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey,
+                        nickname: "visitor \(identities)", firstSeen: loop.now.wall))
+            }
+            var puts: [HistoryRecord] = []
+            for _ in 0..<5 * crowd where Bool.random(using: &random) && Bool.random(using: &random) {
+                message += 1
+                let id = PacketID(high: random.next(), low: message)
+                arrivals.append((id, loop.now.wall))
+                puts.append(
+                    HistoryRecord(
+                        id: id, timestamp: loop.now.wall, arrival: message,
+                        frame: random.bytes(Int.random(in: 120...260, using: &random))))
+            }
+            let cutoff = loop.now.wall.milliseconds - 6 * 3_600_000
+            while let first = arrivals.first, first.1.milliseconds < cutoff {
+                arrivals.removeFirst()
+                puts.append(HistoryRecord(id: first.0, timestamp: first.1, arrival: 0, frame: nil))
+            }
+            archive.keep(HistoryBatch(replacesEverything: false, puts: puts, deletes: []))
+        }
+
+        func hour(crowd: Int = 1) {
+            let end = loop.now.monotonic + .hours(1)
+            var nextBatch = loop.now.monotonic
+            var post: UInt64 = 0
+            while loop.now.monotonic < end {
+                halfMinute(crowd)
+                nextBatch = nextBatch + .seconds(30)
+                if nextBatch > loop.now.monotonic { loop.advance(by: nextBatch - loop.now.monotonic) }
+                post += 1
+                if post.isMultiple(of: 10) {
+                    archive.keep(
+                        BoardBatch(
+                            puts: [
+                                BoardRecord(
+                                    id: PacketID(high: 7, low: random.next()), arrival: post,
+                                    frame: random.bytes(400), retention: nil)
+                            ], deletes: []))
+                }
+            }
+        }
+
+        measure("first hour of a fair", atMost: 1 << 20, in: vault) { hour() }
+        for _ in 0..<6 { hour() }
+        measure("eighth hour, with as much to forget", atMost: 1 << 20, in: vault) { hour() }
+        measure("an hour of twice the crowd, for the record", atMost: nil, in: vault) { hour(crowd: 2) }
+        XCTAssertEqual(vault.counts[.evicted], 0)
+        loop.advance(by: VaultLimits.relaxed)
+        measure("idle hour", atMost: 16 << 10, in: vault) { loop.advance(by: .hours(1)) }
+        XCTAssertNil(loop.nextDeadline)
+    }
+}
