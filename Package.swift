@@ -29,6 +29,7 @@ let package = Package(
         system("Clz4", pkgConfig: "liblz4", package: "liblz4-dev"),
         system("Ctimex", pkgConfig: nil, package: "libc6-dev"),
         system("Clibedit", pkgConfig: "libedit", package: "libedit-dev"),
+        system("Cqrencode", pkgConfig: "libqrencode", package: "libqrencode-dev"),
         // toml++ is C++, so its thin module is a target; its pkg-config macros are refused by the package manager.
         .target(
             name: "CToml",
@@ -53,12 +54,12 @@ let package = Package(
         .target(
             name: "Station",
             dependencies: [
-                "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "Vault",
-                "CToml", "Ctimex",
+                "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
+                "Vault", "CToml", "Ctimex",
             ]),
 
         .executableTarget(name: "bitgated", dependencies: ["Station"]),
-        .executableTarget(name: "bitgate", dependencies: ["Station", "Simulation", "Clibedit"]),
+        .executableTarget(name: "bitgate", dependencies: ["Station", "Simulation", "Clibedit", "Cqrencode"]),
         // Replaces malloc: never linked into anything but the benchmark.
         .target(name: "CAllocationCount"),
         .executableTarget(
@@ -84,7 +85,7 @@ let package = Package(
         .executableTarget(
             name: "VaultDriver", dependencies: ["Vault", "EventLoop", "Crypto", "Basics"], path: "Tests/Driver"),
         tests(
-            "StationTests", "Station", "Mesh", "Gateway", "Nostr", "Radio", "Uplink", "EventLoop", "Vault", "Crypto",
+            "StationTests", "Station", "Mesh", "Gateway", "Messenger", "Nostr", "Radio", "Uplink", "EventLoop", "Vault", "Crypto",
             "Wire"),
         tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
         tests("SystemTests", "Station", "Radio", "EventLoop", "Wire"),

@@ -11,12 +11,16 @@ extension Messenger {
         guard !trust.isBlocked(peer) else { throw .blocked }
         let pieces = MessageText.pieces(text)
         guard pieces.count <= MessengerLimits.partsPerText else { throw .tooLong }
+        let first = lastNumber + 1
         for piece in pieces {
             lastNumber += 1
             show(.outgoing(number: lastNumber, to: peer, text: piece))
             queue(piece, number: lastNumber, for: peer, at: now)
         }
         flush(peer, at: now)
+        for entry in outbox.entries(for: peer) where entry.state == .sending && (entry.number ?? 0) >= first {
+            report(entry, to: peer, .sending)
+        }
     }
 
     /// A control message: of interest to the peer's program only.

@@ -53,7 +53,7 @@ public enum MessengerLimits {
     public static let outboxPerPeer = 100
     static let outboxTotal = 1_024
     static let outboxLife = Interval.hours(24)
-    static let sendAttempts = 8
+    public static let sendAttempts = 8
     static let outboxSweep = Interval.seconds(120)
     /// Messages one typed text may become.
     public static let partsPerText = 16

@@ -17,13 +17,26 @@ final class ChatCommandTests: XCTestCase {
         XCTAssertEqual(ChatCommand("/bridge on"), .bridge(true))
         XCTAssertEqual(ChatCommand("/bridge off"), .bridge(false))
         XCTAssertEqual(ChatCommand("/nick Ann Lee"), .nickname("Ann Lee"))
+        XCTAssertEqual(ChatCommand("/msg Ann Lee hi there"), .message("Ann Lee hi there"))
+        XCTAssertEqual(ChatCommand("/m bob hi"), .message("bob hi"))
+        XCTAssertEqual(ChatCommand("/fingerprint"), .fingerprint(""))
+        XCTAssertEqual(ChatCommand("/fingerprint bob"), .fingerprint("bob"))
+        XCTAssertEqual(ChatCommand("/verify"), .verify(""))
+        XCTAssertEqual(ChatCommand("/verify bitchat://verify?v=1"), .verify("bitchat://verify?v=1"))
+        XCTAssertEqual(ChatCommand("/unverify bob"), .unverify("bob"))
+        XCTAssertEqual(ChatCommand("/fav bob"), .favorite("bob", true))
+        XCTAssertEqual(ChatCommand("/unfav bob"), .favorite("bob", false))
+        XCTAssertEqual(ChatCommand("/block bob"), .block("bob", true))
+        XCTAssertEqual(ChatCommand("/unblock bob"), .block("bob", false))
         XCTAssertEqual(ChatCommand("/help"), .help)
         XCTAssertEqual(ChatCommand("/quit"), .quit)
     }
 
     func testWhatCannotBeDoneSaysWhy() {
-        XCTAssertEqual(ChatCommand("/msg bob hi"), .refused("private chat is not available yet"))
-        for line in ["/j", "/j U4PRUY", "/j aaa", "/bridge", "/bridge maybe", "/nick", "/nick a\u{200B}b", "/dance"] {
+        for line in [
+            "/j", "/j U4PRUY", "/j aaa", "/bridge", "/bridge maybe", "/nick", "/nick a\u{200B}b", "/dance",
+            "/msg", "/fav", "/unfav", "/block", "/unblock", "/unverify",
+        ] {
             guard case .refused = ChatCommand(line) else {
                 XCTFail(line)
                 continue
@@ -37,6 +50,10 @@ final class ChatLineTests: XCTestCase {
         XCTAssertEqual(ChatLine.message(name: "ann", text: "hi").text, "<ann> hi")
         XCTAssertEqual(ChatLine.bridged(name: "bob#12ab", text: "hi").text, "[bridge] <bob#12ab> hi")
         XCTAssertEqual(ChatLine.channel(geohash: "u4p", name: "c#1", text: "hi").text, "[#u4p] <c#1> hi")
+        XCTAssertEqual(ChatLine.personal(name: "ann", isVerified: false, text: "hi").text, "[private] <ann> hi")
+        XCTAssertEqual(
+            ChatLine.personal(name: "ann", isVerified: true, text: "hi").text, "[private, verified] <ann> hi")
+        XCTAssertEqual(ChatLine.outgoing(number: 7, name: "ann", text: "hi").text, "[private 7 to] <ann> hi")
         XCTAssertEqual(ChatLine.notice("x").text, "* x")
         XCTAssertEqual(ChatLine.problem("x").text, "! x")
     }

@@ -18,11 +18,11 @@ final class TidyTests: XCTestCase {
         "Radio": ["Basics", "Wire", "EventLoop", "Glibc"],
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
         "Station": [
-            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "EventLoop", "Radio", "Uplink", "Vault", "CToml",
-            "Ctimex", "Glibc",
+            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink", "Vault",
+            "CToml", "Ctimex", "Glibc",
         ],
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
-        "bitgate": ["Station", "Simulation", "Basics", "EventLoop", "Clibedit", "Glibc"],
+        "bitgate": ["Station", "Simulation", "Basics", "EventLoop", "Clibedit", "Cqrencode", "Glibc"],
         "bench": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Vault", "Clibsodium", "Csecp256k1", "Czlib",
             "CAllocationCount", "Glibc",

@@ -33,6 +33,14 @@ public struct TrustBook: Sendable {
         entries.first { $0.key.peerID == peer }?.value.record
     }
 
+    /// Somebody else with this name was verified or made a favourite, and must not be confused with this peer.
+    public func hasTrustedNamesake(of nickname: String, besides peer: PeerID) -> Bool {
+        entries.contains { fingerprint, entry in
+            (entry.record.isVerified || entry.record.isFavorite) && fingerprint.peerID != peer
+                && entry.record.nickname == nickname
+        }
+    }
+
     public func isVerified(_ fingerprint: Fingerprint) -> Bool { self[fingerprint]?.isVerified ?? false }
     public func isBlocked(_ fingerprint: Fingerprint) -> Bool { self[fingerprint]?.isBlocked ?? false }
     /// For packets that name no more than a peer ID.

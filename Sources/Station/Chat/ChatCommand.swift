@@ -10,6 +10,15 @@ enum ChatCommand: Equatable {
     case who
     case bridge(Bool)
     case nickname(String)
+    /// Whom, and what; yet to be told apart.
+    case message(String)
+    /// Whose; the person's own when empty.
+    case fingerprint(String)
+    /// A code, a name, or a name and a fingerprint; the person's own code when empty.
+    case verify(String)
+    case unverify(String)
+    case favorite(String, Bool)
+    case block(String, Bool)
     case help
     case quit
     /// Cannot be done, and why.
@@ -35,11 +44,22 @@ enum ChatCommand: Equatable {
                 Nickname.normalized(rest).map { .nickname($0) }
                 ?? .refused(
                     "a name has \(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters")
-        case "/m", "/msg": self = .refused("private chat is not available yet")
+        case "/m", "/msg": self = rest.isEmpty ? .refused("use /msg NAME TEXT") : .message(rest)
+        case "/fingerprint": self = .fingerprint(rest)
+        case "/verify": self = .verify(rest)
+        case "/unverify": self = ChatCommand.about(rest, words[0], .unverify(rest))
+        case "/fav": self = ChatCommand.about(rest, words[0], .favorite(rest, true))
+        case "/unfav": self = ChatCommand.about(rest, words[0], .favorite(rest, false))
+        case "/block": self = ChatCommand.about(rest, words[0], .block(rest, true))
+        case "/unblock": self = ChatCommand.about(rest, words[0], .block(rest, false))
         case "/help", "/?": self = .help
         case "/q", "/quit": self = .quit
         default: self = .refused("there is no such command; /help lists them")
         }
+    }
+
+    private static func about(_ name: String, _ word: Substring, _ command: ChatCommand) -> ChatCommand {
+        name.isEmpty ? .refused("use \(word) NAME") : command
     }
 
     private static func join(_ text: String) -> ChatCommand {

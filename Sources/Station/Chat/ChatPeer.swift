@@ -3,6 +3,7 @@ import Crypto
 import EventLoop
 import Gateway
 import Mesh
+import Messenger
 import Nostr
 import Radio
 import Wire
@@ -21,39 +22,50 @@ public final class ChatPeer {
     /// Called when the first peer comes into reach.
     public var onFirstPeer: (() -> Void)?
 
-    private let loop: any EventLoop
+    let loop: any EventLoop
+    let chat: PrivateChat
+    private(set) var people: ChatPeople
     private let identity: StationIdentity
     /// Held so that nobody else uses the same identity.
     private let state: StateDirectory?
     private let switchboard: Switchboard
-    private var nickname: String
+    private var nickname: String { people.ownName }
     private var geohash: String?
     private var bridgeIsOn: Bool
     private var cell: RendezvousCell?
-    /// Peers met, bounded by the mesh's registry: by what they call themselves, and as they were last shown.
-    private var nicknames: [PeerID: String] = [:]
-    private var names: [PeerID: String] = [:]
     private var saidHowItWent: Set<String> = []
     private var isLeaving = false
 
     private var mesh: MeshNode { switchboard.mesh }
     private var gateway: Gateway { switchboard.gateway }
 
-    public init(
+    public convenience init(
         loop: any EventLoop, radio: any LinkPort, identity: StationIdentity, state: StateDirectory? = nil,
         nickname: String, bridgeIsOn: Bool, random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+    ) {
+        self.init(
+            loop: loop, radio: radio, identity: identity, state: state, trust: nil, nickname: nickname,
+            bridgeIsOn: bridgeIsOn, random: random)
+    }
+
+    init(
+        loop: any EventLoop, radio: any LinkPort, identity: StationIdentity, state: StateDirectory? = nil,
+        trust: (any TrustStore)?, nickname: String, bridgeIsOn: Bool,
+        random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.loop = loop
         self.identity = identity
         self.state = state
-        self.nickname = nickname
+        people = ChatPeople(ownName: nickname)
         self.bridgeIsOn = bridgeIsOn
         switchboard = Switchboard(
             loop: loop, radio: radio,
             mesh: MeshNode(
                 configuration: MeshConfiguration(nickname: nickname), identity: identity.node, random: random),
             gateway: Gateway(configuration: .console(), seed: identity.deviceSeed, random: random))
+        chat = PrivateChat(loop: loop, switchboard: switchboard, store: trust, random: random)
         switchboard.observer = self
+        chat.onEvent = { [weak self] in self?.happened($0) }
     }
 
     /// Goes on the air.
@@ -69,6 +81,11 @@ public final class ChatPeer {
     public func leave() {
         guard !isLeaving else { return }
         isLeaving = true
+        if undelivered > 0 {
+            let what = undelivered == 1 ? "a private message is" : "\(undelivered) private messages are"
+            show(.problem("\(what) not known to have arrived, and will not be sent again"))
+        }
+        chat.stop()
         switchboard.perform { mesh.stop(at: $0) }
         loop.schedule(after: MeshLimits.leaveLinger) { [self] in
             switchboard.stopTimer()
@@ -91,9 +108,15 @@ public final class ChatPeer {
         case .who: who()
         case .bridge(let isOn): setBridge(isOn)
         case .nickname(let name):
-            nickname = name
+            people.ownName = name
             switchboard.perform { mesh.setNickname(name, at: $0) }
             show(.notice("you are \(name) now"))
+        case .message(let typed): write(typed)
+        case .fingerprint(let typed): showFingerprint(typed)
+        case .verify(let typed): verify(typed)
+        case .unverify(let typed): unverify(typed)
+        case .favorite(let typed, let isFavorite): favor(typed, isFavorite)
+        case .block(let typed, let isBlocked): block(typed, isBlocked)
         case .help:
             for line in ChatHelp.lines { show(.notice(line)) }
         case .quit: leave()
@@ -101,7 +124,7 @@ public final class ChatPeer {
         }
     }
 
-    private func show(_ line: ChatLine) { onLine?(line) }
+    func show(_ line: ChatLine) { onLine?(line) }
 
     // MARK: Speaking
 
@@ -198,6 +221,7 @@ public final class ChatPeer {
             if peer.capabilities?.contains(.gateway) == true { about.append("gateway") }
             if peer.capabilities?.contains(.bridge) == true { about.append("bridge") }
             if !peer.isConnected { about.append("over others") }
+            if let record = chat.messenger.trust[peer.noiseKey.fingerprint] { about += ChatPeer.standing(record) }
             show(.notice("  \(name(of: peer))" + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")))
         }
         let across = gateway.status(at: loop.now).participants
@@ -208,13 +232,15 @@ public final class ChatPeer {
 
     private func name(of peer: PeerSnapshot) -> String { name(of: peer.id, calledBy: peer.nickname) }
 
-    /// Namesakes are told apart by the first digits of their peer IDs, and nobody passes for this person (chapter 03
-    /// B11).
     private func name(of peer: PeerID, calledBy nickname: String) -> String {
-        let name = PeerName.shown(nickname)
-        let isShared = name == self.nickname || nicknames.contains { $0.key != peer && $0.value == name }
-        return isShared || name == PeerName.anonymous ? "\(name)#\(peer.hex.prefix(4))" : name
+        people.name(of: peer, calledBy: nickname, isImpostor: isImpostor(peer, nickname))
     }
+
+    private func isImpostor(_ peer: PeerID, _ nickname: String) -> Bool {
+        chat.messenger.trust.hasTrustedNamesake(of: nickname, besides: peer)
+    }
+
+    private func isBlocked(_ peer: PeerID) -> Bool { chat.messenger.trust.isBlocked(peer) }
 }
 
 extension ChatPeer: SwitchboardObserver {
@@ -224,19 +250,22 @@ extension ChatPeer: SwitchboardObserver {
         case .peerLeft(let peer): lost(peer, "left")
         case .peerRemoved(let peer): lost(peer, "is out of reach")
         case .publicMessage(let message):
+            guard !isBlocked(message.sender) else { break }
             show(.message(name: name(of: message.sender, calledBy: message.nickname), text: message.text))
         default: break
         }
+        chat.happened(event)
     }
 
     private func met(_ peer: PeerSnapshot) {
-        nicknames[peer.id] = PeerName.shown(peer.nickname)
-        let name = name(of: peer)
-        let before = names.updateValue(name, forKey: peer.id)
-        if before == nil {
-            show(.notice("\(name) came"))
-        } else if let before, before != name {
-            show(.notice("\(before) is now \(name)"))
+        let (name, before) = people.meet(
+            peer.id, nickname: peer.nickname, isImpostor: isImpostor(peer.id, peer.nickname))
+        if !isBlocked(peer.id) {
+            if before == nil {
+                show(.notice("\(name) came"))
+            } else if let before, before != name {
+                show(.notice("\(before) is now \(name)"))
+            }
         }
         // Later: the gateway is replaced, and this one is in the middle of something.
         loop.enqueue { [weak self] in self?.adoptCell() }
@@ -247,8 +276,8 @@ extension ChatPeer: SwitchboardObserver {
     }
 
     private func lost(_ peer: PeerID, _ how: String) {
-        nicknames[peer] = nil
-        if let name = names.removeValue(forKey: peer) { show(.notice("\(name) \(how)")) }
+        guard let name = people.lose(peer), !isBlocked(peer) else { return }
+        show(.notice("\(name) \(how)"))
     }
 
     func show(_ message: GatewayMessage) {
