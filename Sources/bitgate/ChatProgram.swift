@@ -35,7 +35,8 @@ final class ChatSession {
         if LineEditor.isPossible {
             let editor = LineEditor(loop: loop)
             defer { editor.close() }
-            peer.onLine = { editor.printAbove($0.text) }
+            peer.onLine = { editor.printAbove(ChatSession.drawing(of: $0, columns: editor.columns)) }
+            editor.onComplete = { [peer] in peer.complete($0) }
             editor.onLine = { [peer] line in
                 peer.enter(line)
                 editor.prompt = peer.place + "> "
@@ -55,6 +56,14 @@ final class ChatSession {
             loop.run()
         }
         return status
+    }
+
+    /// As a terminal shows it: codes so that a phone can read them, and as text for who can not.
+    private static func drawing(of line: ChatLine, columns: Int) -> String {
+        guard case .code(let code) = line, let drawing = QRCode.drawing(of: code, columns: columns) else {
+            return line.text
+        }
+        return drawing + "\n" + line.text
     }
 
     private func start() throws(StationFault) {
@@ -117,7 +126,11 @@ final class HeldInput {
         }
     }
 
-    private func leaveSoon() {
-        loop.schedule(after: HeldInput.linger) { [peer] in peer.leave() }
+    private func leaveSoon(waited: Interval = .zero) {
+        loop.schedule(after: HeldInput.linger) { [self] in
+            // A private message that has just been typed may still be shaking hands.
+            let waited = waited + HeldInput.linger
+            if peer.undelivered > 0, waited < HeldInput.patience { leaveSoon(waited: waited) } else { peer.leave() }
+        }
     }
 }

@@ -140,8 +140,8 @@ enum Help {
           --name NAME       this peer's name in the room: 1 to 32 characters of a-z,
                             0-9 and -
           --nick NICK       the name others see (default NAME)
-          --state DIR       keep the identity there; without it a new one is made each
-                            time
+          --state DIR       keep the identity there, and whom you verified, blocked or
+                            made a favourite; without it both are new each time
           --bridge on|off   also send what is said on #mesh to other meshes of the
                             area (default off)
 
@@ -149,8 +149,11 @@ enum Help {
 
         \(ChatHelp.text)
         Lines begin with <NAME> when heard on this mesh, with [bridge] when they came
-        from another mesh, with [#GEOHASH] when from a location channel, with * when
-        about people or this console, and with ! when something could not be done.
+        from another mesh, with [#GEOHASH] when from a location channel, with [private]
+        when said to you only, with * when about people or this console, and with !
+        when something could not be done. A private message has a number; what becomes
+        of it is told by that: sending, sent, delivered, read, or failed and why. The
+        Tab key completes commands and names.
 
         Exit status: 0 left, 64 wrong usage, 69 lines came from a pipe and nobody was in
         reach, 71 the room cannot be used, 73 the state directory cannot be used,

@@ -7,6 +7,8 @@ import Station
 /// the event loop. At most one is open at a time.
 final class LineEditor {
     var onLine: ((String) -> Void)?
+    /// Given what stands before the cursor: what to insert there, and what to choose from where that is not all.
+    var onComplete: ((String) -> (insertion: String, choices: [String]))?
     /// Ctrl-D on an empty line.
     var onEnd: (() -> Void)?
     var prompt = "" {
@@ -42,8 +44,8 @@ final class LineEditor {
         self.prompt = prompt
         isOpen = true
         edit()
-        // There is nothing to complete, and the library would list the files of the directory.
-        rl_bind_key(9, rl_insert)
+        // The library's own completion would list the files of the directory.
+        rl_add_defun("complete-line", { _, _ in LineEditor.current?.complete() ?? 0 }, 9)
         stifle_history(LineEditor.historySize)
         watch = loop.watch(STDIN_FILENO, .read) { _ in rl_callback_read_char() }
         loop.onSignal(SIGWINCH) { [weak self] in self?.resized() }
@@ -68,6 +70,26 @@ final class LineEditor {
         redraw()
     }
 
+    var columns: Int {
+        var height: Int32 = 0
+        var width: Int32 = 0
+        rl_get_screen_size(&height, &width)
+        return Int(width)
+    }
+
+    private var typed: String {
+        let typed = UnsafeRawBufferPointer(start: libedit_line(), count: max(0, Int(libedit_cursor())))
+        return String(decoding: typed, as: UTF8.self)
+    }
+
+    private func complete() -> Int32 {
+        guard let (insertion, choices) = onComplete?(typed) else { return 0 }
+        if !insertion.isEmpty { rl_insert_text(insertion) }
+        if !choices.isEmpty { printAbove(choices.joined(separator: " ")) }
+        rl_forced_update_display()
+        return 0
+    }
+
     /// Text is UTF-8 on the mesh and here, also where the login did not say so.
     private static func useUTF8() {
         setlocale(LC_CTYPE, "")
@@ -81,12 +103,8 @@ final class LineEditor {
 
     /// Removes the edited line from the screen, all its rows.
     private func clear() {
-        var height: Int32 = 0
-        var width: Int32 = 0
-        rl_get_screen_size(&height, &width)
-        let typed = UnsafeRawBufferPointer(start: libedit_line(), count: max(0, Int(libedit_cursor())))
         let row = TerminalCursor.row(
-            after: prompt + String(decoding: typed, as: UTF8.self), columns: Int(width),
+            after: prompt + typed, columns: columns,
             width: { Int(libedit_width(wchar_t($0.value))) })
         Output.write((row > 0 ? "\u{1B}[\(row)A" : "") + "\r\u{1B}[J")
     }

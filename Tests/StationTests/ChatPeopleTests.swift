@@ -51,3 +51,24 @@ final class ChatPeopleTests: XCTestCase {
         XCTAssertEqual(people.name(of: PeerID(value: 0x1234_0000_0000_0000)), "anon#1234")
     }
 }
+
+final class ChatCompletionTests: XCTestCase {
+    private let completion = ChatCompletion(names: ["ann", "anna", "bob", "b\u{1B}[2J"])
+
+    func testCommandsAndNamesAreCompleted() {
+        XCTAssertEqual(completion.lines(beginningWith: "/f"), ["/fav ", "/fingerprint "])
+        XCTAssertEqual(completion.lines(beginningWith: "/msg a"), ["/msg ann ", "/msg anna "])
+        XCTAssertEqual(completion.lines(beginningWith: "/block b"), ["/block bob "])
+        for nothing in ["", "hello a", "/nick a", "/msg zoe", "/msg ann hello"] {
+            XCTAssertEqual(completion.lines(beginningWith: nothing), [], nothing)
+        }
+        XCTAssertEqual(ChatCompletion.common(["/msg ann ", "/msg anna "]), "/msg ann")
+        XCTAssertEqual(ChatCompletion.common([]), "")
+    }
+
+    func testEveryCommandThatIsCompletedIsUnderstood() {
+        for command in ChatHelp.commands {
+            XCTAssertNotEqual(ChatCommand(command), .refused("there is no such command; /help lists them"))
+        }
+    }
+}
