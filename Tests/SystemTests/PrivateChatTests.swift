@@ -1,0 +1,91 @@
+import Foundation
+import XCTest
+
+/// People in a room of virtual air who hear each other only through a third.
+final class PrivateChatTests: XCTestCase {
+    private var scratch: Scratch!
+
+    override func setUpWithError() throws { scratch = try Scratch() }
+    override func tearDown() { scratch = nil }
+
+    private final class Person {
+        let running: Programs.Running
+        private let input: Pipe
+
+        init(_ name: String, in scratch: Scratch) throws {
+            input = Pipe()
+            running = try Programs.start(
+                Programs.folder.appendingPathComponent("bitgate").path,
+                ["chat", "--room", scratch.path + "/room", "--name", name, "--state", scratch.path + "/state-" + name],
+                in: scratch, input: input)
+        }
+
+        var lines: [String] { running.output.text.split(separator: "\n").map(String.init) }
+        func types(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
+        func sees(_ line: String) -> Bool { Programs.eventually { lines.contains(line) } }
+        func leaves() -> Programs.Outcome {
+            types("/quit")
+            return running.wait()
+        }
+    }
+
+    func testTwoPeopleTalkInPrivateAcrossAThirdVerifyEachOtherAndBlock() throws {
+        try FileManager.default.createDirectory(atPath: scratch.path + "/room", withIntermediateDirectories: true)
+        _ = try scratch.write("anna mid\nmid bob\n", as: "room/range")
+        let mid = try Person("mid", in: scratch)
+        let anna = try Person("anna", in: scratch)
+        let bob = try Person("bob", in: scratch)
+        XCTAssertTrue(anna.sees("* bob came"), "\(anna.lines)")
+        XCTAssertTrue(bob.sees("* anna came"), "\(bob.lines)")
+
+        anna.types("/msg bob the key is under the stone")
+        XCTAssertTrue(bob.sees("[private] <anna> the key is under the stone"), "\(bob.lines)")
+        for state in ["sent", "delivered", "read"] { XCTAssertTrue(anna.sees("* 1 to bob: \(state)"), "\(anna.lines)") }
+
+        for (verified, verifier, name) in [(bob, anna, "bob"), (anna, bob, "anna")] {
+            verified.types("/verify")
+            XCTAssertTrue(Programs.eventually { verified.lines.contains { $0.hasPrefix("bitchat://verify?") } })
+            verifier.types("/verify " + (verified.lines.first { $0.hasPrefix("bitchat://verify?") } ?? ""))
+            XCTAssertTrue(verifier.sees("* \(name) is verified"), "\(verifier.lines)")
+        }
+        bob.types("/msg anna I have it")
+        XCTAssertTrue(anna.sees("[private, verified] <bob> I have it"), "\(anna.lines)")
+
+        anna.types("/block bob")
+        XCTAssertTrue(anna.sees("* bob is blocked"))
+        bob.types("/msg anna one more thing")
+        XCTAssertTrue(bob.sees("* 2 to anna: sent"), "\(bob.lines)")
+        mid.types("/msg anna still there?")
+        XCTAssertTrue(anna.sees("[private] <mid> still there?"), "\(anna.lines)")
+        XCTAssertFalse(anna.lines.contains { $0.contains("one more thing") })
+        XCTAssertFalse(bob.lines.contains("* 2 to anna: delivered"))
+
+        XCTAssertEqual(bob.leaves().status, 0)
+        XCTAssertTrue(bob.lines.last?.hasPrefix("! a private message is not known to have arrived") ?? false)
+        for person in [anna, mid] {
+            let end = person.leaves()
+            XCTAssertEqual(end.status, 0, end.errors)
+            XCTAssertEqual(end.errors, "")
+        }
+        for text in ["the key", "I have it", "one more thing"] {
+            XCTAssertFalse(mid.lines.contains { $0.contains(text) }, text)
+        }
+    }
+
+    /// A peer that types and leaves waits for the receipt of what it wrote.
+    func testAPipedPrivateMessageArrivesBeforeItsWriterLeaves() throws {
+        let bob = try Person("bob", in: scratch)
+        let room = scratch.path + "/room"
+        XCTAssertTrue(
+            Programs.eventually { (try? FileManager.default.contentsOfDirectory(atPath: room))?.isEmpty == false })
+        let program = Programs.folder.appendingPathComponent("bitgate").path
+        let outcome = try Programs.start(
+            "/bin/sh",
+            ["-c", "echo /msg bob hello | \(program) chat --room \(scratch.path)/room --name ann"], in: scratch
+        ).wait()
+        XCTAssertEqual(outcome.status, 0, outcome.errors)
+        XCTAssertTrue(outcome.output.hasSuffix("* 1 to bob: delivered\n* 1 to bob: read\n"), outcome.output)
+        XCTAssertTrue(bob.sees("[private] <ann> hello"), "\(bob.lines)")
+        XCTAssertEqual(bob.leaves().status, 0)
+    }
+}
