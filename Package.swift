@@ -85,8 +85,8 @@ let package = Package(
         .executableTarget(
             name: "VaultDriver", dependencies: ["Vault", "EventLoop", "Crypto", "Basics"], path: "Tests/Driver"),
         tests(
-            "StationTests", "Station", "Mesh", "Gateway", "Messenger", "Nostr", "Radio", "Uplink", "EventLoop", "Vault", "Crypto",
-            "Wire"),
+            "StationTests", "Station", "Mesh", "Gateway", "Messenger", "Nostr", "Radio", "Uplink", "EventLoop", "Vault",
+            "Crypto", "Wire"),
         tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
         tests("SystemTests", "Station", "Radio", "EventLoop", "Wire"),
         tests("TidyTests"),

@@ -140,8 +140,8 @@ enum Help {
           --name NAME       this peer's name in the room: 1 to 32 characters of a-z,
                             0-9 and -
           --nick NICK       the name others see (default NAME)
-          --state DIR       keep the identity there; without it a new one is made each
-                            time
+          --state DIR       keep the identity there, and whom you verified, blocked or
+                            made a favourite; without it both are new each time
           --bridge on|off   also send what is said on #mesh to other meshes of the
                             area (default off)
 

@@ -14,6 +14,7 @@ private final class TrustInMemory: TrustStore {
     func load() -> [TrustRecord] { Array(records.values) }
     func keep(_ record: TrustRecord) { records[record.fingerprint] = record }
     func forget(_ fingerprint: Fingerprint) { records[fingerprint] = nil }
+    func close() -> Bool { true }
 }
 
 final class PrivateChatTests: XCTestCase {

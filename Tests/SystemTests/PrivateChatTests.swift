@@ -72,6 +72,29 @@ final class PrivateChatTests: XCTestCase {
         }
     }
 
+    func testABlockIsStillThereAfterARestartAndNothingIsReadableOnTheDisk() throws {
+        let bob = try Person("bob", in: scratch)
+        var anna = try Person("anna", in: scratch)
+        XCTAssertTrue(anna.sees("* bob came"), "\(anna.lines)")
+        anna.types("/block bob")
+        XCTAssertTrue(anna.sees("* bob is blocked"))
+        XCTAssertEqual(anna.leaves().status, 0)
+        anna = try Person("anna", in: scratch)
+        anna.types("/who")
+        XCTAssertTrue(anna.sees("*   bob (blocked)"), "\(anna.lines)")
+        bob.types("/msg anna let me in")
+        XCTAssertTrue(bob.sees("* 1 to anna: sent"), "\(bob.lines)")
+        anna.types("/unblock bob")
+        XCTAssertTrue(anna.sees("* bob is not blocked any more"))
+        XCTAssertEqual(bob.leaves().status, 0)
+        XCTAssertEqual(anna.leaves().status, 0)
+        XCTAssertFalse(anna.lines.contains { $0.contains("let me in") })
+        for file in try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/state-anna") {
+            let bytes = FileManager.default.contents(atPath: scratch.path + "/state-anna/" + file) ?? Data()
+            XCTAssertNil(bytes.range(of: Data("bob".utf8)), file)
+        }
+    }
+
     /// A peer that types and leaves waits for the receipt of what it wrote.
     func testAPipedPrivateMessageArrivesBeforeItsWriterLeaves() throws {
         let bob = try Person("bob", in: scratch)

@@ -28,7 +28,7 @@ public struct TrustRecord: Hashable, Sendable {
     /// Says nothing beyond what any stranger's record would.
     var isEmpty: Bool { !isDecided && !favorsUs }
     /// Holds a decision of the person, and must not be lost to make room.
-    var isDecided: Bool { isVerified || isBlocked || isFavorite }
+    public var isDecided: Bool { isVerified || isBlocked || isFavorite }
 }
 
 // MARK: At rest

@@ -33,14 +33,19 @@ extension ChatPeer {
     /// A peer on virtual air.
     public convenience init(_ options: ChatOptions, loop: any EventLoop) throws(StationFault) {
         var random = SystemRandomNumberGenerator()
-        let state: StateDirectory?
+        var state: StateDirectory?
+        var trust: TrustVault?
         let identity: StationIdentity
         do throws(StationFault) {
-            state = try options.stateDirectory.map { (path) throws(StationFault) in try StateDirectory(path) }
-            identity =
-                try state.map { (state) throws(StationFault) in
-                    try IdentityStore(in: state).loadOrCreate(using: &random).identity
-                } ?? .generate(using: &random)
+            if let path = options.stateDirectory {
+                let directory = try StateDirectory(path)
+                let stored = try IdentityStore(in: directory).loadOrCreate(using: &random)
+                identity = stored.identity
+                trust = TrustVault(in: directory, masterKey: stored.masterKey, loop: loop)
+                state = directory
+            } else {
+                identity = .generate(using: &random)
+            }
         } catch {
             throw error.about("--state")
         }
@@ -48,6 +53,7 @@ extension ChatPeer {
             loop: loop,
             radio: VirtualAir(
                 loop: loop, configuration: VirtualAirConfiguration(room: options.room, name: options.name)),
-            identity: identity, state: state, nickname: options.nickname, bridgeIsOn: options.bridgeIsOn)
+            identity: identity, state: state, trust: trust, nickname: options.nickname,
+            bridgeIsOn: options.bridgeIsOn)
     }
 }

@@ -85,7 +85,9 @@ public final class ChatPeer {
             let what = undelivered == 1 ? "a private message is" : "\(undelivered) private messages are"
             show(.problem("\(what) not known to have arrived, and will not be sent again"))
         }
-        chat.stop()
+        if !chat.stop() {
+            show(.problem("whom you verified, blocked or made a favourite could not be kept: is the disk full?"))
+        }
         switchboard.perform { mesh.stop(at: $0) }
         loop.schedule(after: MeshLimits.leaveLinger) { [self] in
             switchboard.stopTimer()

@@ -36,10 +36,12 @@ final class PrivateChat {
         return try input(messenger, loop.now)
     }
 
-    func stop() {
+    /// - Returns: whether the person's decisions are all kept where they should be.
+    func stop() -> Bool {
         timer?.cancel()
         timer = nil
         armed = nil
+        return store?.close() ?? true
     }
 
     // MARK: From the mesh

@@ -1,4 +1,5 @@
 import Mesh
+import Messenger
 import Vault
 
 /// What a box keeps in its vault. The engines bound what they hand over; the quotas here are the bounds of those bounds.
@@ -13,6 +14,10 @@ enum BoxStores {
     /// Signing keys pinned on first use, by peer (chapter 02 §2.5).
     static let identities = VaultStore(
         number: 3, name: "identities", records: MeshLimits.identityCapacity, bytes: 8 << 20)
+
+    /// Whom the person at a chat peer verified, blocked or made a favourite. The daemon has no such person.
+    static let trust = VaultStore(
+        number: 4, name: "trust", records: MessengerLimits.trustRecords, bytes: MessengerLimits.trustRecords * 1_024)
 
     static let all = [history, board, identities]
 }
