@@ -13,6 +13,43 @@ enum BareLibraries {
         }
     }
 
+    /// What an XX handshake takes of X25519 and ChaCha20-Poly1305, both sides together: two ephemeral keys, six
+    /// agreements, and four short texts sealed and opened.
+    static func noiseHandshake() -> Work {
+        let scalar = [UInt8](repeating: 9, count: 32)
+        var point = [UInt8](repeating: 0, count: 32)
+        var shared = [UInt8](repeating: 0, count: 32)
+        let statics = sealAndOpen(size: 32)
+        let payloads = sealAndOpen(size: 0)
+        return { count in
+            for _ in 0..<count {
+                for _ in 0..<2 { consume(crypto_scalarmult_curve25519_base(&point, scalar)) }
+                for _ in 0..<6 { consume(crypto_scalarmult_curve25519(&shared, scalar, point)) }
+                statics(2)
+                payloads(2)
+            }
+        }
+    }
+
+    /// ChaCha20-Poly1305 there and back, with the buffers made ready before.
+    static func sealAndOpen(size: Int) -> Work {
+        let key = [UInt8](repeating: 7, count: 32)
+        let nonce = [UInt8](repeating: 0, count: 12)
+        let plaintext = [UInt8](repeating: 1, count: size)
+        var sealed = [UInt8](repeating: 0, count: size + 16)
+        var opened = [UInt8](repeating: 0, count: size + 1)
+        return { count in
+            for _ in 0..<count {
+                consume(
+                    crypto_aead_chacha20poly1305_ietf_encrypt(
+                        &sealed, nil, plaintext, UInt64(size), nil, 0, nil, nonce, key))
+                consume(
+                    crypto_aead_chacha20poly1305_ietf_decrypt(
+                        &opened, nil, nil, sealed, UInt64(sealed.count), nil, 0, nonce, key))
+            }
+        }
+    }
+
     /// BIP-340 verification of the given signatures in turn, each with its key parsed as it must be.
     static func schnorrVerify(_ items: [(signature: [UInt8], digest: [UInt8], key: [UInt8])]) -> Work {
         guard let context = secp256k1_context_create(UInt32(SECP256K1_CONTEXT_NONE)) else { return { _ in } }

@@ -3,7 +3,7 @@ import Crypto
 import Wire
 
 enum CryptoBenchmarks {
-    static var all: [Benchmark] { [announceVerify, messageVerify] }
+    static var all: [Benchmark] { [announceVerify, messageVerify, noiseHandshake, noiseTransport] }
 
     private static func bareVerify(_ bytes: [UInt8]) -> Work {
         let frame = try? Frame(bytes)
@@ -33,6 +33,46 @@ enum CryptoBenchmarks {
                 for _ in 0..<count {
                     guard let frame = try? Frame(bytes) else { return }
                     consume(VerifiedFrame(verifying: frame, under: key))
+                }
+            }
+        }
+    }
+
+    private static var noiseHandshake: Benchmark {
+        Benchmark("noise-handshake", "XX handshake, both sides; beside its X25519 and ChaCha20-Poly1305 operations") {
+            var random = SeededRandom(seed: 21)
+            let initiator = NoiseStaticKey.generate(using: &random)
+            let responder = NoiseStaticKey.generate(using: &random)
+            return Trial(bare: BareLibraries.noiseHandshake()) { count in
+                for _ in 0..<count {
+                    var one = NoiseHandshake(.initiator, staticKey: initiator, ephemeral: .generate(using: &random))
+                    var other = NoiseHandshake(.responder, staticKey: responder, ephemeral: .generate(using: &random))
+                    guard (try? other.read(one.write())) != nil, (try? one.read(other.write())) != nil,
+                        (try? other.read(one.write())) != nil
+                    else { return }
+                    consume((one.transport(), other.transport()))
+                }
+            }
+        }
+    }
+
+    private static var noiseTransport: Benchmark {
+        Benchmark("noise-transport", "200 bytes encrypted and decrypted in a session; beside bare ChaCha20-Poly1305") {
+            var random = SeededRandom(seed: 22)
+            var one = NoiseHandshake(
+                .initiator, staticKey: .generate(using: &random), ephemeral: .generate(using: &random))
+            var other = NoiseHandshake(
+                .responder, staticKey: .generate(using: &random), ephemeral: .generate(using: &random))
+            consume(try? other.read(one.write()))
+            consume(try? one.read(other.write()))
+            consume(try? other.read(one.write()))
+            var sender = one.transport()
+            var receiver = other.transport()
+            let plaintext = random.bytes(200)
+            return Trial(bare: BareLibraries.sealAndOpen(size: plaintext.count)) { count in
+                for _ in 0..<count {
+                    guard let message = try? sender?.encrypt(plaintext) else { return }
+                    consume(try? receiver?.decrypt(message))
                 }
             }
         }

@@ -138,6 +138,6 @@ final class SessionChaosTests: XCTestCase {
             XCTAssertTrue(channel.talks(), "seed \(seed)")
             deliveries += channel.delivered.count
         }
-        XCTAssertGreaterThan(deliveries, 3_000, "the channel is bad, not dead")
+        XCTAssertGreaterThan(deliveries, 2_000, "the channel is bad, not dead")
     }
 }
