@@ -2,7 +2,7 @@ import Basics
 import Crypto
 
 /// Which records a store has: where each lies, how large it is and what goes first.
-struct StoreIndex {
+final class StoreIndex {
     struct Entry {
         /// Rows are numbered in the order records came.
         let id: Int64
@@ -24,17 +24,17 @@ struct StoreIndex {
 
     subscript(row: RowKey) -> Entry? { entries[row] }
 
-    mutating func set(_ entry: Entry, at row: RowKey) {
+    func set(_ entry: Entry, at row: RowKey) {
         bytes += entry.size - (entries.updateValue(entry, forKey: row)?.size ?? 0)
     }
 
-    mutating func remove(_ row: RowKey) -> Entry? {
+    func remove(_ row: RowKey) -> Entry? {
         guard let entry = entries.removeValue(forKey: row) else { return nil }
         bytes -= entry.size
         return entry
     }
 
-    mutating func markStored(_ row: RowKey) { entries[row]?.isStored = true }
+    func markStored(_ row: RowKey) { entries[row]?.isStored = true }
 
     /// What must go so that the quotas hold; some more than that, so that a full store does not sort for every put.
     func surplus(sparing newest: RowKey) -> [RowKey] {

@@ -80,12 +80,11 @@ public final class Vault {
         nextID =
             1
             + file.scan { id, store, row, evictionClass, size in
-                guard var index = indexes[store] else { return }
+                guard let index = indexes[store] else { return }
                 if let earlier = index[row] { superseded.append((earlier.id, store)) }
                 index.set(
                     StoreIndex.Entry(id: id, size: size, evictionClass: evictionClass, isStored: true), at: row)
-                indexes[store] = index
-            }
+                }
         for (id, store) in superseded { change(id, .remove(store: store), within: VaultLimits.relaxed) }
     }
 

@@ -4,6 +4,7 @@ import Glibc
 enum Bench {
     private static var all: [Benchmark] {
         WireBenchmarks.all + MeshBenchmarks.all + SyncBenchmarks.all + CryptoBenchmarks.all + NostrBenchmarks.all
+            + VaultBenchmarks.all
     }
 
     static func main() {

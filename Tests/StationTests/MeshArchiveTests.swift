@@ -175,6 +175,28 @@ final class MeshArchiveTests: XCTestCase {
         withExtendedLifetime(alice) {}
     }
 
+    func testAProvenKeyIsWrittenAtOnceAndItsNameIsNot() throws {
+        let vault = Vault(
+            in: folder, masterKey: key, stores: BoxStores.all, loop: loop, random: SeededRandom(seed: 1))
+        let archive = MeshArchive(vault)
+        let node = NodeIdentity.generate(using: &random)
+        func record(_ name: String, proven: Bool) -> IdentityRecord {
+            IdentityRecord(
+                noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey,
+                authenticatedSigningKey: proven ? node.signing.publicKey : nil, nickname: name,
+                firstSeen: loop.now.wall)
+        }
+        archive.keep(record("alice", proven: false))
+        XCTAssertEqual(vault.counts[.written], 0)
+        archive.keep(record("alice", proven: true))
+        XCTAssertEqual(vault.counts[.written], 1)
+        for number in 0..<100 {
+            archive.keep(record("alice \(number)", proven: true))
+            loop.advance(by: .seconds(1))
+        }
+        XCTAssertLessThanOrEqual(vault.counts[.written], 3)
+    }
+
     func testRecordsThatCannotBeReadLeaveTheVault() throws {
         let vault = Vault(
             in: folder, masterKey: key, stores: BoxStores.all, loop: loop, random: SeededRandom(seed: 1))

@@ -223,6 +223,26 @@ final class WipeTests: XCTestCase {
         withExtendedLifetime(copy) {}
     }
 
+    func testTheOperatorIsToldWhenNothingCanBeKept() throws {
+        let path = folder + "/state/" + Vault.fileName
+        _ = try station().mesh.me
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try live { station in
+            XCTAssertTrue(station.statusReport.attention.map(\.code).contains("storage_degraded"))
+            XCTAssertEqual(station.statusReport.storage.state, "disk_failing")
+        }
+        try FileManager.default.removeItem(atPath: path)
+        try Data(repeating: 0x41, count: 4_096).write(to: URL(fileURLWithPath: path))
+        try live { station in
+            XCTAssertTrue(station.statusReport.attention.map(\.code).contains("storage_damaged"))
+            XCTAssertEqual(station.statusReport.storage.state, "ok")
+        }
+        try live { station in
+            XCTAssertEqual(station.statusReport.attention.map(\.code).filter { $0.hasPrefix("storage") }, [])
+        }
+    }
+
     func testAnAmnesicBoxIsANewOneEachTimeAndWritesNothing() throws {
         var configuration = configuration
         configuration.storage = .amnesic

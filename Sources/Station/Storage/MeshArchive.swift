@@ -33,14 +33,18 @@ struct MeshArchive {
         }
     }
 
-    /// A key proven in a session is on the disk before anybody acts on it (chapter 02 §2.5); one believed at first
-    /// sight is announced again.
+    /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5). One believed at first
+    /// sight is announced again, and so is a name: nobody makes the box write by changing it.
     func keep(_ identity: IdentityRecord) {
         let isProven = identity.authenticatedSigningKey != nil
+        let known = vault.value(for: identity.vaultKey, in: BoxStores.identities).flatMap {
+            IdentityRecord(key: identity.vaultKey, value: $0)
+        }
+        let isNews = isProven && known?.authenticatedSigningKey != identity.authenticatedSigningKey
         vault.put(
             identity.vaultValue, for: identity.vaultKey, in: BoxStores.identities, evictionClass: isProven ? 1 : 0,
-            within: isProven ? VaultLimits.horizon : VaultLimits.gathered)
-        if isProven { vault.flush() }
+            within: VaultLimits.gathered)
+        if isNews { vault.flush() }
     }
 
     // MARK: Into the engine
