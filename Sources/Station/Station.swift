@@ -34,6 +34,7 @@ public final class Station: Box {
     private var afterStop: (() -> Void)?
 
     var aftermath: Aftermath { premises.aftermath }
+    var hasStateOnDisk: Bool { MasterKey.exists(in: premises.directory) }
     var mesh: MeshNode { switchboard.mesh }
     var gateway: Gateway { switchboard.gateway }
     var now: Now { loop.now }

@@ -84,7 +84,7 @@ public final class Vault {
                 if let earlier = index[row] { superseded.append((earlier.id, store)) }
                 index.set(
                     StoreIndex.Entry(id: id, size: size, evictionClass: evictionClass, isStored: true), at: row)
-                }
+            }
         for (id, store) in superseded { change(id, .remove(store: store), within: VaultLimits.relaxed) }
     }
 
@@ -160,11 +160,13 @@ public final class Vault {
     }
 
     private func change(_ id: Int64, _ change: Change, within horizon: Interval) {
+        // What is about to be written is not put off by being changed again: the change before this one may matter.
+        let isAwaited = waiting[id] != nil && !relaxed.contains(id)
         forget(id)
         waiting[id] = change
         if case .put(_, _, _, let sealed) = change { waitingBytes += sealed.count }
         let now = loop.now.monotonic
-        if horizon >= VaultLimits.relaxed {
+        if horizon >= VaultLimits.relaxed, !isAwaited {
             relaxed.insert(id)
             relaxedDeadline = relaxedDeadline ?? now + horizon
         }

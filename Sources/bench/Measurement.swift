@@ -11,11 +11,16 @@ struct Trial {
     let bare: Work?
     /// Report the heap allocations of one operation as well.
     let countsAllocations: Bool
+    /// Fewer for work that takes long by itself.
+    let rounds: Int
 
-    init(bare: Work? = nil, countsAllocations: Bool = false, subject: @escaping Work) {
+    init(
+        bare: Work? = nil, countsAllocations: Bool = false, rounds: Int = Stopwatch.rounds, subject: @escaping Work
+    ) {
         self.subject = subject
         self.bare = bare
         self.countsAllocations = countsAllocations
+        self.rounds = rounds
     }
 }
 
@@ -45,7 +50,7 @@ struct Measurement {
 /// another process on it, or a change of clock rate, then spoils some rounds of both and not the comparison.
 enum Stopwatch {
     /// Each side is timed for at least `rounds` × `roundLength` = 0.5 s after the warm-up.
-    private static let rounds = 125
+    static let rounds = 125
     private static let roundLength = 0.004
     private static let allocationSamples = 20_000
 
@@ -54,7 +59,7 @@ enum Stopwatch {
         let bareCount = trial.bare.map(calibrated) ?? 0
         var subject = Double.infinity
         var bare = Double.infinity
-        for _ in 0..<rounds {
+        for _ in 0..<trial.rounds {
             subject = min(subject, seconds { trial.subject(subjectCount) } / Double(subjectCount))
             if let work = trial.bare { bare = min(bare, seconds { work(bareCount) } / Double(bareCount)) }
         }

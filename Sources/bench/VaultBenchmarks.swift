@@ -88,7 +88,7 @@ enum VaultBenchmarks {
                 if full.status.waitingBytes > 1 << 20 { full.flush() }
             }
             full.close()
-            return Trial { count in
+            return Trial(rounds: 5) { count in
                 for _ in 0..<count { consume(openVault(in: folder.path).status.records) }
                 withExtendedLifetime(folder) {}
             }

@@ -250,5 +250,8 @@ final class WipeTests: XCTestCase {
         for _ in 0..<2 { peers.insert(try station(configuration).mesh.me.hex) }
         XCTAssertEqual(peers.count, 2)
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder + "/state"), ["lock"])
+        XCTAssertFalse(try station(configuration).statusReport.attention.map(\.code).contains("state_left"))
+        _ = try station().mesh.me
+        XCTAssertTrue(try station(configuration).statusReport.attention.map(\.code).contains("state_left"))
     }
 }

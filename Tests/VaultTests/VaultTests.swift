@@ -75,6 +75,16 @@ final class VaultTests: XCTestCase {
         XCTAssertNil(box.loop.nextDeadline)
     }
 
+    /// A message that is only remembered before it was ever written must be remembered on the disk all the same.
+    func testAChangeThatCanWaitDoesNotPutOffOneThatCannot() throws {
+        let box = try VaultHarness()
+        box.put("message", "a")
+        box.vault.put([7], for: Array("a".utf8), in: notes, within: VaultLimits.relaxed)
+        box.loop.advance(by: VaultLimits.horizon)
+        box.reopen()
+        XCTAssertEqual(box.vault.value(for: Array("a".utf8), in: notes), [7])
+    }
+
     func testAReplacedRecordIsOneRecord() throws {
         let box = try VaultHarness()
         for number in 0..<5 {

@@ -28,6 +28,13 @@ extension Station {
                         + "relays of the configuration file do not count.",
                     remedy: "Look whether the file still tells what it should not, then bitgate wipe --provision."))
         }
+        if configuration.storage == .amnesic, hasStateOnDisk {
+            items.append(
+                StatusReport.Attention(
+                    code: "state_left",
+                    message: "Nothing is kept now, but an earlier run's identity and records are still on the disk.",
+                    remedy: "bitgate wipe destroys them."))
+        }
         return items
     }
 
