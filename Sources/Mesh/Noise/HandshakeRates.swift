@@ -53,6 +53,14 @@ struct HandshakeRates {
         return true
     }
 
+    /// Charges an own start that something unproven on a link gave cause for, before it is charged to the peer.
+    mutating func admitCause(on link: LinkID, at now: Instant) -> Bool {
+        var ingress = window(links, link, limit: NoiseSessionLimits.handshakesPerLink)
+        guard ingress.take(at: now), whole.take(at: now) else { return false }
+        links[link] = ingress
+        return true
+    }
+
     /// Counts an answer sent.
     mutating func noteSent(to peer: PeerID, at now: Instant) {
         var target = window(towards, peer, limit: NoiseSessionLimits.handshakesPerPeer)

@@ -36,15 +36,12 @@ final class NoiseFeature: MeshFeature {
             mesh.drops.count(.noiseRefused)
             return .accepted(relay: false)
         }
-        if arrival.type == .noiseHandshake {
-            receive(handshake: message, arrival, in: mesh)
-        } else {
-            receive(ciphertext: message, arrival, in: mesh)
-        }
+        if arrival.type == .noiseHandshake { return receive(handshake: message, arrival, in: mesh) }
+        receive(ciphertext: message, arrival, in: mesh)
         return .accepted(relay: false)
     }
 
-    private func receive(handshake message: [UInt8], _ arrival: Arrival, in mesh: MeshNode) {
+    private func receive(handshake message: [UInt8], _ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         let sender = arrival.sender
         let isHome = mesh.linkTable[arrival.link]?.peer == sender || !mesh.linkTable.hasDirectLink(to: sender)
         let reception = sessions.receive(
@@ -53,11 +50,15 @@ final class NoiseFeature: MeshFeature {
         switch reception {
         case .processed: break
         case .ignored: mesh.drops.count(.handshakeIgnored)
-        case .limited: mesh.drops.count(.handshakeLimit)
+        case .limited:
+            mesh.drops.count(.handshakeLimit)
+            // Not looked at. A copy that comes over a link with something left is as good.
+            return .unknownAuthor(relay: false)
         case .failed: mesh.drops.count(.handshakeFailed)
         case .wrongIdentity: mesh.drops.count(.handshakeMismatch)
         }
         settle(arrival, in: mesh)
+        return .accepted(relay: false)
     }
 
     private func receive(ciphertext message: [UInt8], _ arrival: Arrival, in mesh: MeshNode) {
@@ -76,7 +77,8 @@ final class NoiseFeature: MeshFeature {
             }
         case .noSession:
             mesh.drops.count(.noiseWithoutSession)
-            if mesh.registry[sender] != nil { start(with: sender, in: mesh) }
+            guard mesh.registry[sender] != nil, sessions.admitCause(on: arrival.link, at: now) else { return }
+            start(with: sender, in: mesh)
         }
     }
 

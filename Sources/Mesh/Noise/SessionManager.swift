@@ -88,6 +88,9 @@ struct SessionManager {
         return reception
     }
 
+    /// Whether what came in on a link, proving nothing, may cause a handshake of ours.
+    mutating func admitCause(on link: LinkID, at now: Instant) -> Bool { rates.admitCause(on: link, at: now) }
+
     // MARK: Messages
 
     /// Nil when there is no session to send in.

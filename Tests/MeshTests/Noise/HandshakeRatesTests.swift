@@ -77,6 +77,14 @@ final class HandshakeRatesTests: XCTestCase {
         XCTAssertTrue(rates.admitStart(with: peer(5_000), at: now), "our own are not refused for others' sake")
     }
 
+    /// Ciphertexts in the names of a crowd must not make us shake hands with all of it.
+    func testWhatIsCausedByALinkIsChargedToIt() {
+        var rates = HandshakeRates()
+        XCTAssertEqual((0..<100).count { _ in rates.admitCause(on: link(1), at: now) }, 30)
+        XCTAssertFalse(rates.admitReceived(from: peer(1), .likely, on: link(1), at: now))
+        XCTAssertTrue(rates.admitCause(on: link(2), at: now))
+    }
+
     func testCountsAreForgottenWhenTheTableIsFull() {
         var rates = HandshakeRates()
         var time = now

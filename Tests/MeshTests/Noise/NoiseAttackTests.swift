@@ -92,6 +92,45 @@ final class NoiseAttackTests: XCTestCase {
         XCTAssertEqual(mesh.nodes[1].privateTexts, ["before", "after"])
     }
 
+    /// A relay whose share is used up must not take a distant peer's handshake with it.
+    func testHandshakeRefusedOnABusyLinkIsTakenFromAnother() throws {
+        let box = NodeHarness()
+        let busy = try box.meet(ScriptedPeer(seed: 50))
+        let quiet = try box.meet(ScriptedPeer(seed: 51))
+        let distant = ScriptedPeer(seed: 52)
+        for round in 0..<40 as Range<UInt64> {
+            let stranger = ScriptedPeer(seed: 1_000 + round)
+            let frame = try stranger.frame(
+                .noiseHandshake, firstMessage(round), at: box.now, ttl: 5, recipient: box.me, isSigned: false)
+            box.receive(frame, on: busy)
+        }
+        box.clearSent()
+        let frame = try distant.frame(
+            .noiseHandshake, firstMessage(99), at: box.now, ttl: 5, recipient: box.me, isSigned: false)
+        box.receive(frame, on: busy)
+        XCTAssertEqual(box.frames(.noiseHandshake).count, 0)
+        box.receive(frame, on: quiet)
+        XCTAssertEqual(Set(box.frames(.noiseHandshake).map(\.frame.recipientID)), [distant.id])
+        box.receive(frame, on: quiet)
+        XCTAssertEqual(box.node.session(with: distant.id)?.state, .responding)
+    }
+
+    /// Each known peer's name draws a handshake once, but no more of them than a link may cause.
+    func testCiphertextsInTheNamesOfACrowdCauseOnlyALinksShareOfHandshakes() throws {
+        let box = NodeHarness()
+        let crowd = (0..<60 as Range<UInt64>).map { ScriptedPeer(seed: 100 + $0) }
+        var link = LinkID(value: 0)
+        for peer in crowd { link = try box.meet(peer) }
+        box.clearSent()
+        for peer in crowd {
+            let frame = try peer.frame(
+                .noiseEncrypted, [UInt8](repeating: 1, count: 40), at: box.now, ttl: 6, recipient: box.me,
+                isSigned: false)
+            box.receive(frame, on: link)
+        }
+        XCTAssertEqual(Set(box.frames(.noiseHandshake).map(\.frame.recipientID)).count, 30)
+    }
+
     // MARK: Replay
 
     /// Everything ever sent, again under new timestamps and in another order.
