@@ -244,6 +244,23 @@ final class FloodProtectionTests: XCTestCase {
         XCTAssertEqual(book.learn(record(998), at: .zero + .seconds(12)), .refused)
     }
 
+    // MARK: History
+
+    func testMessagesOfInventedPeoplePushNoHistoryOfOtherLinksOut() throws {
+        let node = NodeHarness()
+        let floodLink = try node.meet(Self.flooder)
+        let link = try node.meet(Self.sender)
+        let genuine = try (0..<200).map { try Self.sender.message("genuine \($0)", at: node.now, age: Int64($0)) }
+        for frame in genuine { node.receive(frame, on: link) }
+        for peer in Self.crowd.prefix(200) { node.receive(try peer.announce(at: node.now, ttl: 6), on: floodLink) }
+        for number in 0..<1_300 {
+            node.receive(try Self.crowd[number % 200].message("\(number)", at: node.now), on: floodLink)
+            node.advance(by: .milliseconds(17))
+        }
+        XCTAssertEqual(node.node.historyCount, SyncLimits.messages)
+        for frame in genuine { XCTAssertNotNil(node.node.gossip.store.messages[try XCTUnwrap(frame.id)]) }
+    }
+
     // MARK: Relays waiting
 
     func testOneLinkHoldsAnEighthOfThePendingRelays() {

@@ -15,6 +15,8 @@ public struct GossipEntry: Sendable {
     /// The neighbour it was last heard from, and when: it is not echoed back at once.
     var heardFrom: PeerID?
     var heardAt: Instant
+    /// Of an announce: since when one of its sender has been held without a break.
+    var presentSince: Instant
 
     /// `nil` when the body does not inflate.
     public init?(_ frame: Frame, heardFrom: PeerID? = nil, memory: FrameMemory? = nil, at now: Instant) {
@@ -28,6 +30,7 @@ public struct GossipEntry: Sendable {
         self.frame = frame
         self.heardFrom = heardFrom
         heardAt = now
+        presentSince = now
     }
 
     /// The stream a fragment belongs to; `nil` for anything else.

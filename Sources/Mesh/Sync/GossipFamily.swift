@@ -25,6 +25,8 @@ struct GossipFamily {
         var entry: GossipEntry
         /// Counts up with every arrival, also over restarts where there is an archive.
         var arrival: UInt64
+        /// The neighbour that brought it first; nil for our own and what the archive held.
+        let bringer: PeerID?
     }
 
     private var slots: [Slot] = []
@@ -35,6 +37,8 @@ struct GossipFamily {
     private var arrivals = SlotChains.Chain()
     private var senderLinks = SlotChains()
     private var senders: [PeerID: SlotChains.Chain] = [:]
+    private var bringerLinks = SlotChains()
+    private var bringers: [PeerID?: SlotChains.Chain] = [:]
     private var nextArrival: UInt64 = 0
 
     init(_ limits: GossipPolicy.Family, tracksChanges: Bool = false) {
@@ -123,23 +127,41 @@ struct GossipFamily {
     }
 
     private mutating func trim() {
-        while count > limits.capacity || bytes > limits.bytes, let oldest = arrivals.oldest { letGo(of: oldest) }
+        while count > limits.capacity || bytes > limits.bytes, let slot = mostDispensable { letGo(of: slot) }
+    }
+
+    private var mostDispensable: Int? {
+        guard limits.sparesSmallBringers else { return arrivals.oldest }
+        var largest: SlotChains.Chain?
+        for chain in bringers.values {
+            guard let other = largest, let here = chain.oldest, let there = other.oldest else {
+                largest = largest ?? chain
+                continue
+            }
+            // Of equals the one whose oldest is older.
+            let isLarger = (chain.count, slots[there].arrival) > (other.count, slots[here].arrival)
+            if isLarger { largest = chain }
+        }
+        return largest?.oldest
     }
 
     private mutating func occupy(_ entry: GossipEntry) {
         let slot: Int
         if let reused = free.popLast() {
             slot = reused
-            slots[slot] = Slot(entry: entry, arrival: nextArrival)
+            slots[slot] = Slot(entry: entry, arrival: nextArrival, bringer: entry.heardFrom)
         } else {
             slot = slots.count
-            slots.append(Slot(entry: entry, arrival: nextArrival))
+            slots.append(Slot(entry: entry, arrival: nextArrival, bringer: entry.heardFrom))
         }
         nextArrival &+= 1
         slotOf[entry.id] = slot
         order.insert(SyncCandidate(timestamp: entry.timestamp, id: entry.id))
         arrivalLinks.append(slot, to: &arrivals)
         senderLinks.append(slot, to: &senders[entry.sender, default: SlotChains.Chain()])
+        if limits.sparesSmallBringers {
+            bringerLinks.append(slot, to: &bringers[entry.heardFrom, default: SlotChains.Chain()])
+        }
         bytes += entry.frame.bytes.count
     }
 
@@ -151,6 +173,10 @@ struct GossipFamily {
         if var chain = senders[entry.sender] {
             senderLinks.remove(slot, from: &chain)
             senders[entry.sender] = chain.count > 0 ? chain : nil
+        }
+        if let bringer = bringers.index(forKey: slots[slot].bringer) {
+            bringerLinks.remove(slot, from: &bringers.values[bringer])
+            if bringers.values[bringer].count == 0 { bringers.remove(at: bringer) }
         }
         bytes -= entry.frame.bytes.count
         free.append(slot)

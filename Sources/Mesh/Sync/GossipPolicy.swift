@@ -11,6 +11,9 @@ public struct GossipPolicy: Sendable {
         public var maxAge: UInt64
         /// Frames one sender ID may hold, where the sender is not authenticated.
         public var senderShare: Int?
+        /// What has to go is the oldest arrival of the neighbour that brought most, not the oldest of all: a flood on one
+        /// link, however many names sign it, pushes out what it brought itself.
+        public var sparesSmallBringers = false
         /// IDs remembered after their frames are gone, and for how many milliseconds from their timestamp.
         public var remembered: Int
         public var rememberedFor: UInt64
@@ -30,13 +33,13 @@ public struct GossipPolicy: Sendable {
         announces: SyncLimits.announces,
         messages: Family(
             capacity: SyncLimits.messages, bytes: SyncLimits.messageBytes,
-            maxAge: SyncLimits.messageMaxAgeMilliseconds, senderShare: nil,
+            maxAge: SyncLimits.messageMaxAgeMilliseconds, senderShare: nil, sparesSmallBringers: true,
             remembered: SyncLimits.rememberedMessages,
             rememberedFor: SyncLimits.messageMaxAgeMilliseconds + SyncLimits.rememberedSlackMilliseconds),
         fragments: Family(
             capacity: SyncLimits.fragments, bytes: SyncLimits.fragmentBytes,
             maxAge: SyncLimits.fragmentMaxAgeMilliseconds,
-            senderShare: SyncLimits.fragments / SyncLimits.unsignedShare,
+            senderShare: SyncLimits.fragments / SyncLimits.unsignedShare, sparesSmallBringers: true,
             remembered: SyncLimits.rememberedFragments, rememberedFor: SyncLimits.fragmentMaxAgeMilliseconds),
         files: Family(
             capacity: 0, bytes: 0, maxAge: SyncLimits.fileMaxAgeMilliseconds, senderShare: nil, remembered: 0,
@@ -44,7 +47,7 @@ public struct GossipPolicy: Sendable {
         groupMessages: Family(
             capacity: SyncLimits.groupMessages, bytes: SyncLimits.groupMessageBytes,
             maxAge: SyncLimits.groupMessageMaxAgeMilliseconds,
-            senderShare: SyncLimits.groupMessages / SyncLimits.unsignedShare,
+            senderShare: SyncLimits.groupMessages / SyncLimits.unsignedShare, sparesSmallBringers: true,
             remembered: SyncLimits.rememberedGroupMessages,
             rememberedFor: SyncLimits.groupMessageMaxAgeMilliseconds),
         refusesFuture: true)

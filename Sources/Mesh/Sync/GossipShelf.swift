@@ -26,10 +26,11 @@ struct GossipShelf {
     /// - Returns: false when nothing is held of the peer.
     mutating func replace(_ entry: GossipEntry, for peer: PeerID) -> Bool {
         guard let position = entries.index(forKey: peer) else { return false }
-        let former = entries.values[position].id
+        let former = entries.values[position]
         entries.values[position] = entry
-        if former != entry.id {
-            peerOf[former] = nil
+        entries.values[position].presentSince = former.presentSince
+        if former.id != entry.id {
+            peerOf[former.id] = nil
             peerOf[entry.id] = peer
         }
         return true

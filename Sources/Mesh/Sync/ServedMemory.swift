@@ -22,8 +22,10 @@ struct ServedMemory {
     var count: Int { marks.count }
 
     /// Whether the pause since the last time is over for a request made at `now`.
-    func allows(_ id: PacketID, at now: Instant) -> Bool {
+    /// - Parameter explained: since when the author has been around. Whoever could not verify the packet before can now.
+    func allows(_ id: PacketID, explained: Instant? = nil, at now: Instant) -> Bool {
         guard let mark = marks[id] else { return true }
+        if let explained, mark.at < explained { return true }
         return now - mark.at >= SyncLimits.repetitionPauses[mark.pause] - SyncLimits.roundTolerance
     }
 
@@ -54,8 +56,8 @@ struct ServedPeers {
 
     var count: Int { memories.count }
 
-    func allows(_ id: PacketID, for peer: PeerID, at now: Instant) -> Bool {
-        memories[peer]?.allows(id, at: now) ?? true
+    func allows(_ id: PacketID, for peer: PeerID, explained: Instant? = nil, at now: Instant) -> Bool {
+        memories[peer]?.allows(id, explained: explained, at: now) ?? true
     }
 
     mutating func note(_ id: PacketID, for peer: PeerID, isUnlikely: Bool = false, at now: Instant) {

@@ -63,13 +63,20 @@ final class SyncResponderFeature: MeshFeature {
         let entries = SyncAnswer.entries(for: request, gossip.inventory(at: mesh.now), at: mesh.now.wall)
         let items = entries.compactMap { entry -> PacedAnswers.Item? in
             if entry.heardFrom == peer, now - entry.heardAt <= SyncLimits.echoSpan { return nil }
-            guard entry.type == .announce || served.allows(entry.id, for: peer, at: now) else { return nil }
+            guard entry.type == .announce || isToBeServed(entry, to: peer, at: now) else { return nil }
             return PacedAnswers.Item(
                 type: entry.type, id: entry.id, requested: now, knowsTypes: request.types != nil)
         }
         let superseded = request.fragmentFilter == nil ? request.requestedTypes : nil
         let refused = answers.add(items, to: peer, on: link, superseding: superseded, at: now)
         mesh.drops.count(.syncBacklog, UInt64(refused))
+    }
+
+    /// A newcomer drops messages of authors it never met, and gets them again as soon as the author announces itself.
+    private func isToBeServed(_ entry: GossipEntry, to peer: PeerID, at now: Instant) -> Bool {
+        let isSigned = entry.type == .message || entry.type == .fileTransfer
+        let explained = isSigned ? gossip.store.announces[entry.sender]?.presentSince : nil
+        return served.allows(entry.id, for: peer, explained: explained, at: now)
     }
 
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {
@@ -135,7 +142,7 @@ final class SyncResponderFeature: MeshFeature {
             // It may have grown stale while it waited.
             guard entry.timestamp >= now.wall.cutoff(age: SyncLimits.announceStaleMilliseconds) else { return false }
         } else {
-            guard served.allows(item.id, for: peer, at: item.requested) else { return false }
+            guard isToBeServed(entry, to: peer, at: item.requested) else { return false }
         }
         if entry.frame.bytes.count <= link.frameLimit {
             mesh.write(answer: entry.answer(), to: link.id)

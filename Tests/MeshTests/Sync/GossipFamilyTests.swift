@@ -29,6 +29,31 @@ final class GossipFamilyTests: XCTestCase {
         XCTAssertEqual(family.newest(2, at: GossipSamples.now.wall).map(\.id), [entries[0].id, entries[1].id])
     }
 
+    func testANeighbourThatBringsTooMuchPushesOutOnlyWhatItBrought() throws {
+        var policy = GossipPolicy.gateway.messages
+        policy.capacity = 10
+        var family = GossipFamily(policy)
+        func bring(_ numbers: Range<Int>, by neighbour: UInt64) throws -> [PacketID] {
+            try numbers.map { number in
+                let frame = try GossipSamples.frame(sender: UInt64(number), payload: GossipSamples.numbered(number))
+                let entry = try XCTUnwrap(
+                    GossipEntry(frame, heardFrom: PeerID(value: neighbour), at: GossipSamples.now.monotonic))
+                XCTAssertEqual(family.insert(entry), .added)
+                return entry.id
+            }
+        }
+        let first = try bring(0..<4, by: 1)
+        let flood = try bring(100..<200, by: 2)
+        let last = try bring(4..<6, by: 3)
+        XCTAssertEqual(family.count, 10)
+        for id in first + last { XCTAssertNotNil(family[id]) }
+        XCTAssertEqual(family.inOrder.map(\.id), first + flood.suffix(4) + last)
+        // Of neighbours with as many, the one whose oldest packet is older pays.
+        let more = try bring(6..<7, by: 3)
+        XCTAssertNil(family[first[0]])
+        XCTAssertNotNil(family[more[0]])
+    }
+
     func testKnownPacketIsReplacedInItsPosition() throws {
         var family = family()
         let entries = try (0..<3).map { try entry($0) }

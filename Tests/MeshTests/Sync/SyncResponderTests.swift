@@ -180,6 +180,33 @@ final class SyncResponderTests: XCTestCase {
         XCTAssertEqual(served, [1, 31, 151, 751, 1_351])
     }
 
+    func testMessagesOfAnAuthorWhoIsBackAreServedAgainAtOnce() throws {
+        let node = NodeHarness()
+        let author = ScriptedPeer(seed: 21)
+        let newcomer = ScriptedPeer(seed: 22, capabilities: ScriptedPeer.iPhone)
+        let authorLink = try node.meet(author)
+        node.receive(try author.message("before you came", at: node.now), on: authorLink)
+        node.call { $0.linkDown(authorLink, at: $1) }
+        node.advance(by: .minutes(3))
+        XCTAssertNil(node.node.peer(author.id, at: node.now))
+        let link = try node.meet(newcomer)
+        func served() throws -> Int {
+            node.clearSent()
+            node.receive(try newcomer.announce(at: node.now), on: link)
+            node.receive(try newcomer.request(to: node.me, at: node.now), on: link)
+            node.advance(by: .seconds(30))
+            return node.answers.filter { $0.frame.type == .message }.count
+        }
+        // It cannot verify the message and so never names it: after two times the pauses grow.
+        XCTAssertEqual(try (0..<4).map { _ in try served() }, [1, 1, 0, 0])
+        node.receive(try author.announce(at: node.now, ttl: 5), on: link)
+        XCTAssertEqual(try served(), 1)
+        for _ in 0..<3 {
+            node.receive(try author.announce(at: node.now, ttl: 5), on: link)
+            XCTAssertEqual(try served(), 0, "but once for each time it comes back")
+        }
+    }
+
     func testAnnouncesAreExemptFromPauses() throws {
         let (node, link, _) = try storied(0)
         for _ in 0..<3 {
