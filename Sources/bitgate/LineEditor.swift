@@ -84,9 +84,12 @@ final class LineEditor {
 
     private func complete() -> Int32 {
         guard let (insertion, choices) = onComplete?(typed) else { return 0 }
-        if !insertion.isEmpty { rl_insert_text(insertion) }
         if !choices.isEmpty { printAbove(choices.joined(separator: " ")) }
-        rl_forced_update_display()
+        if !insertion.isEmpty {
+            clear()
+            rl_insert_text(insertion)
+            redraw()
+        }
         return 0
     }
 
