@@ -31,6 +31,24 @@ enum BareLibraries {
         }
     }
 
+    /// What a one-way seal takes of X25519 and ChaCha20-Poly1305, sealed and opened: an ephemeral key, four agreements,
+    /// and a key and a payload sealed and opened.
+    static func noiseSeal(size: Int) -> Work {
+        let scalar = [UInt8](repeating: 9, count: 32)
+        var point = [UInt8](repeating: 0, count: 32)
+        var shared = [UInt8](repeating: 0, count: 32)
+        let key = sealAndOpen(size: 32)
+        let payload = sealAndOpen(size: size)
+        return { count in
+            for _ in 0..<count {
+                consume(crypto_scalarmult_curve25519_base(&point, scalar))
+                for _ in 0..<4 { consume(crypto_scalarmult_curve25519(&shared, scalar, point)) }
+                key(1)
+                payload(1)
+            }
+        }
+    }
+
     /// ChaCha20-Poly1305 there and back, with the buffers made ready before.
     static func sealAndOpen(size: Int) -> Work {
         let key = [UInt8](repeating: 7, count: 32)

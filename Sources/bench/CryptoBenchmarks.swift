@@ -3,7 +3,7 @@ import Crypto
 import Wire
 
 enum CryptoBenchmarks {
-    static var all: [Benchmark] { [announceVerify, messageVerify, noiseHandshake, noiseTransport] }
+    static var all: [Benchmark] { [announceVerify, messageVerify, noiseHandshake, noiseTransport, mailSeal] }
 
     private static func bareVerify(_ bytes: [UInt8]) -> Work {
         let frame = try? Frame(bytes)
@@ -73,6 +73,22 @@ enum CryptoBenchmarks {
                 for _ in 0..<count {
                     guard let message = try? sender?.encrypt(plaintext) else { return }
                     consume(try? receiver?.decrypt(message))
+                }
+            }
+        }
+    }
+
+    private static var mailSeal: Benchmark {
+        Benchmark("mail-seal-open", "a message sealed and opened; beside its X25519 and ChaCha20-Poly1305 operations") {
+            var random = SeededRandom(seed: 23)
+            let sender = NoiseStaticKey.generate(using: &random)
+            let recipient = NoiseStaticKey.generate(using: &random)
+            let payload = random.bytes(46)
+            return Trial(bare: BareLibraries.noiseSeal(size: payload.count)) { count in
+                for _ in 0..<count {
+                    let envelope = SealedMail.seal(
+                        payload, to: recipient.publicKey, from: sender, at: Samples.wallTime, using: &random)
+                    consume(envelope.flatMap { SealedMail.open($0, with: recipient) }?.payload)
                 }
             }
         }

@@ -27,7 +27,7 @@ final class TidyTests: XCTestCase {
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Vault", "Clibsodium", "Csecp256k1", "Czlib",
             "CAllocationCount", "Glibc",
         ],
-        "fuzz": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Glibc"],
+        "fuzz": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "Glibc"],
     ]
 
     private static let pureModules = ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "Simulation"]
