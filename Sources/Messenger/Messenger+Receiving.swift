@@ -6,7 +6,7 @@ extension Messenger {
     /// Takes what came through a session whose peer proved the key of this fingerprint.
     public func take(_ payload: NoisePayload, from peer: PeerID, fingerprint: Fingerprint, at now: Now) {
         guard !trust.isBlocked(fingerprint) else { return drops.count(.blockedSender) }
-        sessions[peer] = fingerprint
+        noteSession(with: peer, fingerprint)
         switch payload.type {
         case .privateMessage:
             guard let message = PrivateMessage(body: payload.body) else { return drops.count(.malformed) }

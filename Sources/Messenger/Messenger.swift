@@ -56,7 +56,7 @@ public final class Messenger {
     public func lost(_ peer: PeerID) { people[peer] = nil }
 
     public func sessionEstablished(with peer: PeerID, fingerprint: Fingerprint, at now: Now) {
-        sessions[peer] = fingerprint
+        noteSession(with: peer, fingerprint)
         guard !trust.isBlocked(fingerprint) else { return }
         // What the session before took may have been lost with it.
         outbox.update(peer) { entry in
@@ -66,6 +66,14 @@ public final class Messenger {
         if let challenge = verifier.challenge(for: peer) { send(challenge, to: peer) }
         flush(peer, at: now)
         offerVouches(to: peer, fingerprint, at: now)
+    }
+
+    /// Of peers that have not announced themselves, most are forgotten when there are too many.
+    func noteSession(with peer: PeerID, _ fingerprint: Fingerprint) {
+        if sessions[peer] == nil, sessions.count >= MessengerLimits.people {
+            sessions = sessions.filter { people[$0.key] != nil }
+        }
+        sessions[peer] = fingerprint
     }
 
     /// There is no session with the peer any more, or none came about.
@@ -103,6 +111,7 @@ public final class Messenger {
             for entry in expired { report(entry, to: peer, .failed(.expired)) }
             if sessions[peer] == nil, people[peer] != nil, outbox.hasUnsent(for: peer) { emit(.openSession(peer)) }
         }
+        awaited.formIntersection(outbox.peers)
         armSweep(at: now)
     }
 
