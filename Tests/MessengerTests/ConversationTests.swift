@@ -22,8 +22,9 @@ final class ConversationTests: XCTestCase {
         XCTAssertEqual(
             anna.news(),
             [
-                .outgoing(number: 1, to: bob.peer, text: "hello"), .delivery(number: 1, to: bob.peer, .sent),
-                .delivery(number: 1, to: bob.peer, .delivered), .delivery(number: 1, to: bob.peer, .read),
+                .outgoing(number: 1, to: bob.peer, text: "hello"), .delivery(number: 1, to: bob.peer, .sending),
+                .delivery(number: 1, to: bob.peer, .sent), .delivery(number: 1, to: bob.peer, .delivered),
+                .delivery(number: 1, to: bob.peer, .read),
             ])
         XCTAssertEqual(bob.news(), [.message(from: anna.peer, isVerified: false, text: "hello")])
         XCTAssertEqual(anna.messenger.undelivered, 0)
@@ -41,7 +42,7 @@ final class ConversationTests: XCTestCase {
         let (anna, bob) = (try table.seat("anna", 1), try table.seat("bob", 2))
         table.losing = [.privateMessage]
         try table.does { try anna.messenger.say("hello", to: bob.peer, at: $0) }
-        XCTAssertEqual(states(anna.news()), [.sent])
+        XCTAssertEqual(states(anna.news()), [.sending, .sent])
         XCTAssertEqual(anna.messenger.undelivered, 1)
         table.losing = []
         table.renew(anna, bob)
@@ -58,7 +59,7 @@ final class ConversationTests: XCTestCase {
         table.losing = []
         table.renew(anna, bob)
         XCTAssertEqual(texts(bob.news()), ["hello"])
-        XCTAssertEqual(states(anna.news()), [.sent, .delivered])
+        XCTAssertEqual(states(anna.news()), [.sending, .sent, .delivered])
         XCTAssertEqual(bob.messenger.drops[.repeated], 1)
     }
 
@@ -67,7 +68,7 @@ final class ConversationTests: XCTestCase {
         table.losing = [.privateMessage]
         try table.does { try anna.messenger.say("hello", to: bob.peer, at: $0) }
         for _ in 0..<7 { table.renew(anna, bob) }
-        XCTAssertEqual(states(anna.news()), [.sent])
+        XCTAssertEqual(states(anna.news()), [.sending, .sent])
         table.renew(anna, bob)
         XCTAssertEqual(states(anna.news()), [.failed(.unanswered)])
         try table.does { try anna.messenger.say("again", to: bob.peer, at: $0) }
@@ -135,7 +136,7 @@ final class ConversationTests: XCTestCase {
         let (anna, bob) = (try table.seat("anna", 1), try table.seat("bob", 2))
         table.losing = [.delivered]
         try table.does { try anna.messenger.say("hello", to: bob.peer, at: $0) }
-        XCTAssertEqual(states(anna.news()), [.sent, .read])
+        XCTAssertEqual(states(anna.news()), [.sending, .sent, .read])
         table.losing = []
         table.renew(anna, bob)
         XCTAssertEqual(states(anna.news()), [])
