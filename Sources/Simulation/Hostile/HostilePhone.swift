@@ -10,12 +10,16 @@ public final class HostilePhone: Outsider {
     private var links: [LinkID] = []
     /// Some of what it heard.
     private var heard: [[UInt8]] = []
+    /// It forges one in so many frames.
+    private let forging: Int
 
     private static let memory = 200
     private static let pause = (least: Interval.milliseconds(100), most: Interval.seconds(2))
     private static let announceInterval = Interval.seconds(20)
 
-    public init(seed: UInt64) {
+    /// - Parameter forging: passes on a forged copy of one in so many frames.
+    public init(seed: UInt64, forging: Int = 4) {
+        self.forging = max(1, forging)
         random = SeededRandom(seed: seed)
         identity = NodeIdentity.generate(using: &random)
     }
@@ -39,7 +43,7 @@ public final class HostilePhone: Outsider {
         } else {
             heard[Int.random(in: heard.indices, using: &random)] = frame
         }
-        guard Int.random(in: 0..<4, using: &random) == 0, let forged = forgery(of: frame) else { return }
+        guard Int.random(in: 0..<forging, using: &random) == 0, let forged = forgery(of: frame) else { return }
         for other in links where other != link { mesh.transmit(forged, on: other) }
     }
 
