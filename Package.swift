@@ -94,3 +94,13 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+// Nothing here has a second thread, so the optimised build counts references without atomic instructions and leaves out
+// run-time checks of exclusive access. Debug builds, and with them the tests, make both.
+let lean: [SwiftSetting] = [
+    .unsafeFlags(
+        ["-enforce-exclusivity=unchecked", "-Xfrontend", "-assume-single-threaded"], .when(configuration: .release))
+]
+for target in package.targets where [.regular, .executable].contains(target.type) {
+    target.swiftSettings = (target.swiftSettings ?? []) + lean
+}
