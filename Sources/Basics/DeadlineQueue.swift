@@ -21,7 +21,7 @@ public struct DeadlineQueue<Item> {
 
     @inlinable public var count: Int { heap.count }
     @inlinable public var isEmpty: Bool { heap.isEmpty }
-    @inlinable public var nextDeadline: Instant? { heap.first?.due }
+    @inlinable public var nextDeadline: Instant? { heap.isEmpty ? nil : heap[0].due }
 
     @inlinable public mutating func add(_ item: Item, due: Instant) {
         heap.append(Entry(due: due, order: nextOrder, item: item))
@@ -37,7 +37,8 @@ public struct DeadlineQueue<Item> {
 
     /// The earliest item whose deadline is at or before `now`.
     @inlinable public mutating func takeDue(at now: Instant) -> Item? {
-        guard let first = heap.first, first.due <= now else { return nil }
+        guard !heap.isEmpty, heap[0].due <= now else { return nil }
+        let first = heap[0]
         let last = heap.removeLast()
         if !heap.isEmpty {
             heap[0] = last

@@ -25,17 +25,7 @@ public enum Compression {
     public static func deflate(_ payload: UnsafeRawBufferPointer, level: Int32 = defaultLevel) -> [UInt8]? {
         guard payload.count <= WireLimits.payload, let deflater = Deflater.take() else { return nil }
         defer { deflater.giveBack() }
-        var complete = false
-        // zlib reports the end of a stream only with room to spare, so the buffer holds one byte more than is accepted.
-        let compressed = [UInt8](unsafeUninitializedCapacity: payload.count) { output, count in
-            if let written = deflater.deflate(payload, into: UnsafeMutableRawBufferPointer(output), level: level),
-                written < payload.count
-            {
-                count = written
-                complete = true
-            }
-        }
-        return complete ? compressed : nil
+        return deflater.deflate(payload, level: level)
     }
 
     /// The body an encoder writes for `payload`: compressed when worth it, else `nil` (chapter 01 §3.1).

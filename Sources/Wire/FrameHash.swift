@@ -6,7 +6,7 @@ public enum FrameHash {
             var hash = UInt64(bytes.count)
             var offset = 0
             while offset + 8 <= bytes.count {
-                var word = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                var word = word(bytes, offset)
                 if offset == 0 { word &= ~ttl }
                 if offset == 8 { word &= ~flag }
                 hash = mix(hash, word)
@@ -27,43 +27,38 @@ public enum FrameHash {
         return mixed ^ (mixed >> 29)
     }
 
+    /// Eight bytes at an offset the caller has checked, in the machine's order.
+    @inline(__always)
+    fileprivate static func word(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> UInt64 {
+        bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+    }
+
     /// Byte 2 of the first word and the sync flag in byte 11, which is byte 3 of the second.
-    private static let ttl = UInt64(littleEndian: 0xff_0000)
-    private static let flag = UInt64(littleEndian: UInt64(PacketFlags.isSyncResponse.rawValue) << 24)
+    fileprivate static let ttl = UInt64(littleEndian: 0xff_0000)
+    fileprivate static let flag = UInt64(littleEndian: UInt64(PacketFlags.isSyncResponse.rawValue) << 24)
 }
 
 extension Frame {
     /// Whether both are copies of one frame: equal but for what may change on the way, the TTL and the sync flag.
     public func isCopy(of other: Frame) -> Bool {
         guard bytes.count == other.bytes.count, layout == other.layout else { return false }
-        let sync = PacketFlags.isSyncResponse.rawValue
         return bytes.withUnsafeBytes { a in
             other.bytes.withUnsafeBytes { b in
-                let flags = FrameLayout.flagsOffset
-                return a[..<FrameLayout.ttlOffset].elementsEqual(b[..<FrameLayout.ttlOffset])
-                    && (a[flags] ^ b[flags]) & ~sync == 0
-                    && Frame.isEqual(a[FrameLayout.timestampOffset..<flags], b[FrameLayout.timestampOffset..<flags])
-                    && Frame.isEqual(a[(flags + 1)...], b[(flags + 1)...])
+                // A frame has more than two words.
+                guard (FrameHash.word(a, 0) ^ FrameHash.word(b, 0)) & ~FrameHash.ttl == 0,
+                    (FrameHash.word(a, 8) ^ FrameHash.word(b, 8)) & ~FrameHash.flag == 0
+                else { return false }
+                var offset = 16
+                while offset + 8 <= a.count {
+                    guard FrameHash.word(a, offset) == FrameHash.word(b, offset) else { return false }
+                    offset += 8
+                }
+                while offset < a.count {
+                    guard a[offset] == b[offset] else { return false }
+                    offset += 1
+                }
+                return true
             }
         }
-    }
-
-    private static func isEqual(
-        _ a: Slice<UnsafeRawBufferPointer>, _ b: Slice<UnsafeRawBufferPointer>
-    ) -> Bool {
-        let (a, b) = (UnsafeRawBufferPointer(rebasing: a), UnsafeRawBufferPointer(rebasing: b))
-        var offset = 0
-        while offset + 8 <= a.count {
-            guard
-                a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-                    == b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            else { return false }
-            offset += 8
-        }
-        while offset < a.count {
-            if a[offset] != b[offset] { return false }
-            offset += 1
-        }
-        return true
     }
 }

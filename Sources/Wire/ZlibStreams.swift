@@ -86,13 +86,23 @@ struct Inflater {
 
 /// A raw deflate stream (windowBits −15, memLevel 8, default strategy), kept like `Inflater`; about 260 kB.
 struct Deflater {
+    /// Payloads up to this size are remembered: a request goes to each neighbour in a frame of its own.
+    static let remembered = 2_048
+
+    private struct State {
+        let stream: UnsafeMutablePointer<z_stream>
+        var payload: [UInt8] = []
+        var level: Int32 = -1
+        var compressed: [UInt8]?
+    }
+
     private static let idle = Atomic<UInt>(0)
-    private let stream: UnsafeMutablePointer<z_stream>
+    private let state: UnsafeMutablePointer<State>
 
     /// - Returns: `nil` when zlib gets no memory.
     static func take() -> Deflater? {
-        if let stream = UnsafeMutablePointer<z_stream>(bitPattern: idle.exchange(0, ordering: .acquiringAndReleasing)) {
-            return Deflater(stream: stream)
+        if let state = UnsafeMutablePointer<State>(bitPattern: idle.exchange(0, ordering: .acquiringAndReleasing)) {
+            return Deflater(state: state)
         }
         let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -103,19 +113,54 @@ struct Deflater {
             stream.deallocate()
             return nil
         }
-        return Deflater(stream: stream)
+        let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+        state.initialize(to: State(stream: stream))
+        return Deflater(state: state)
     }
 
     func giveBack() {
-        let previous = Deflater.idle.exchange(UInt(bitPattern: stream), ordering: .acquiringAndReleasing)
-        if let surplus = UnsafeMutablePointer<z_stream>(bitPattern: previous) {
-            deflateEnd(surplus)
+        let previous = Deflater.idle.exchange(UInt(bitPattern: state), ordering: .acquiringAndReleasing)
+        if let surplus = UnsafeMutablePointer<State>(bitPattern: previous) {
+            deflateEnd(surplus.pointee.stream)
+            surplus.pointee.stream.deallocate()
+            surplus.deinitialize(count: 1)
             surplus.deallocate()
         }
     }
 
+    /// - Returns: The compressed stream; `nil` unless it is shorter than `payload`.
+    func deflate(_ payload: UnsafeRawBufferPointer, level: Int32) -> [UInt8]? {
+        if state.pointee.level == level, state.pointee.payload.elementsEqual(payload) {
+            return state.pointee.compressed
+        }
+        let compressed = deflated(payload, level: level)
+        if payload.count <= Deflater.remembered {
+            state.pointee.payload = [UInt8](payload)
+            state.pointee.level = level
+            state.pointee.compressed = compressed
+        }
+        return compressed
+    }
+
+    private func deflated(_ payload: UnsafeRawBufferPointer, level: Int32) -> [UInt8]? {
+        var isComplete = false
+        // zlib reports the end of a stream only with room to spare, so the buffer holds one byte more than is accepted.
+        let compressed = [UInt8](unsafeUninitializedCapacity: payload.count) { output, count in
+            if let written = deflate(payload, into: UnsafeMutableRawBufferPointer(output), level: level),
+                written < payload.count
+            {
+                count = written
+                isComplete = true
+            }
+        }
+        return isComplete ? compressed : nil
+    }
+
     /// - Returns: The size of the compressed stream; `nil` when it does not fit `output`.
-    func deflate(_ payload: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, level: Int32) -> Int? {
+    private func deflate(
+        _ payload: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, level: Int32
+    ) -> Int? {
+        let stream = state.pointee.stream
         guard deflateReset(stream) == Z_OK, deflateParams(stream, level, Z_DEFAULT_STRATEGY) == Z_OK else { return nil }
         stream.pointee.next_in = UnsafeMutablePointer(
             mutating: payload.baseAddress?.assumingMemoryBound(to: Bytef.self))

@@ -207,7 +207,7 @@ final class FloodProtectionTests: XCTestCase {
     }
 
     func testFullRegistryLetsTheLinkThatBroughtMostPayForItsOwn() {
-        var registry = PeerRegistry()
+        let registry = PeerRegistry()
         let identity = Self.sender.identity
         func peer(_ value: Int, on link: UInt64) -> Peer {
             Peer(
@@ -228,7 +228,7 @@ final class FloodProtectionTests: XCTestCase {
     }
 
     func testAFullBookForgetsSlowly() throws {
-        var book = IdentityBook(capacity: 100, displacementBurst: 10)
+        let book = IdentityBook(capacity: 100, displacementBurst: 10)
         func record(_ number: Int) -> IdentityRecord {
             let identity = Self.crowd[number].identity
             return IdentityRecord(
@@ -264,7 +264,7 @@ final class FloodProtectionTests: XCTestCase {
     // MARK: Relays waiting
 
     func testOneLinkHoldsAnEighthOfThePendingRelays() {
-        var schedule = RelaySchedule<Int, Int>(capacity: 80, share: 10)
+        let schedule = RelaySchedule<Int, Int>(capacity: 80, share: 10)
         let due = Instant.zero + .seconds(1)
         let added = (0..<100).filter { schedule.add($0, $0, heardOn: LinkID(value: 1), due: due) }
         XCTAssertEqual(added, Array(0..<10))

@@ -150,7 +150,7 @@ final class ForgedHeaderTests: XCTestCase {
     }
 
     func testALinkMayInflateTheLargestPayloadAtOnce() throws {
-        var table = LinkTable()
+        let table = LinkTable()
         let id = LinkID(value: 1)
         XCTAssertTrue(table.add(id, role: .incoming, frameLimit: 512, at: .zero))
         let largest = Packet(

@@ -13,7 +13,7 @@ final class LinkTableTests: XCTestCase {
 
     /// Links 1, 2, … up one second apart, outgoing first.
     private func table(outgoing: Int = 0, incoming: Int = 0) -> LinkTable {
-        var table = LinkTable()
+        let table = LinkTable()
         for value in 1...(outgoing + incoming) {
             let role: LinkRole = value <= outgoing ? .outgoing : .incoming
             XCTAssertTrue(
@@ -23,7 +23,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testFrameLimitIsCappedAtWhatAnAttributeHolds() {
-        var links = LinkTable()
+        let links = LinkTable()
         XCTAssertTrue(links.add(id(1), role: .incoming, frameLimit: 669, at: now))
         XCTAssertEqual(links[id(1)]?.frameLimit, 512)
         links.setFrameLimit(180, of: id(1))
@@ -34,7 +34,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testTableIsBounded() {
-        var links = LinkTable()
+        let links = LinkTable()
         for value in 0..<UInt64(MeshLimits.linkCapacity) {
             XCTAssertTrue(links.add(id(value), role: .incoming, frameLimit: 512, at: now))
         }
@@ -42,7 +42,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testAnnounceBindsAnUnboundLinkButNeverRebinds() {
-        var links = table(incoming: 1)
+        let links = table(incoming: 1)
         XCTAssertTrue(links.bind(id(1), to: ann))
         XCTAssertFalse(links.bind(id(1), to: ann), "already bound")
         XCTAssertFalse(links.bind(id(1), to: bob))
@@ -50,7 +50,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testBoundOutgoingLinkIsPreferred() {
-        var links = table(outgoing: 2)
+        let links = table(outgoing: 2)
         links.bind(id(1), to: ann)
         links.bind(id(2), to: ann)
         XCTAssertEqual(links.selection.preferredOutgoing[ann], id(2))
@@ -59,7 +59,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testVerifiedRebindMovesTheLinkAndClearsTheFormerPeer() {
-        var links = table(outgoing: 2, incoming: 2)
+        let links = table(outgoing: 2, incoming: 2)
         for value: UInt64 in 1...4 { links.bind(id(value), to: ann) }
         XCTAssertTrue(links.prove(id(1), as: ann))
         let rebind = links.rebind(id(1), to: bob, at: now)
@@ -76,7 +76,7 @@ final class LinkTableTests: XCTestCase {
 
     /// A replayed announce of somebody who is here cannot take over another's link (chapter 03 A11.2 rule 1).
     func testRebindIsRefusedWhileTheAnnouncerHasALink() {
-        var links = table(incoming: 2)
+        let links = table(incoming: 2)
         links.bind(id(1), to: ann)
         links.bind(id(2), to: bob)
         XCTAssertNil(links.rebind(id(1), to: bob, at: now))
@@ -84,7 +84,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testOneRebindALinkAMinute() {
-        var links = table(incoming: 1)
+        let links = table(incoming: 1)
         links.bind(id(1), to: ann)
         XCTAssertNotNil(links.rebind(id(1), to: bob, at: now))
         XCTAssertNil(links.rebind(id(1), to: ann, at: now + .milliseconds(59_999)))
@@ -92,7 +92,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testNewestOfOurRedundantLinksSurvives() {
-        var links = table(outgoing: 3, incoming: 1)
+        let links = table(outgoing: 3, incoming: 1)
         for value: UInt64 in 1...4 { links.bind(id(value), to: ann) }
         XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(1), at: now), [id(1), id(2)])
         XCTAssertEqual(links.selection.preferredOutgoing[ann], id(3))
@@ -102,19 +102,17 @@ final class LinkTableTests: XCTestCase {
 
     func testTiesGoToTheIngressLinkThenToThePreferredOneThenToTheSmallest() {
         func tied(preferred: UInt64?) -> LinkTable {
-            var links = LinkTable()
+            let links = LinkTable()
             for value: UInt64 in 1...3 { _ = links.add(id(value), role: .outgoing, frameLimit: 512, at: now) }
             for value: UInt64 in [1, 2, 3] + (preferred.map { [$0] } ?? []) { links.bind(id(value), to: ann) }
             return links
         }
-        var links = tied(preferred: nil)
-        XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(2), at: now), [id(1), id(3)])
-        links = tied(preferred: 2)
-        XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(9), at: now), [id(1), id(3)])
+        XCTAssertEqual(tied(preferred: nil).retireRedundant(of: ann, ingress: id(2), at: now), [id(1), id(3)])
+        XCTAssertEqual(tied(preferred: 2).retireRedundant(of: ann, ingress: id(9), at: now), [id(1), id(3)])
     }
 
     func testOneRetirementRoundAPeerAMinute() {
-        var links = table(outgoing: 3)
+        let links = table(outgoing: 3)
         links.bind(id(1), to: ann)
         links.bind(id(2), to: ann)
         XCTAssertEqual(links.retireRedundant(of: ann, ingress: id(2), at: now), [id(1)])
@@ -124,7 +122,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testProofNeedsTheBindingAndDiesWithLeave() {
-        var links = table(incoming: 1)
+        let links = table(incoming: 1)
         XCTAssertFalse(links.prove(id(1), as: ann))
         links.bind(id(1), to: ann)
         XCTAssertFalse(links.prove(id(1), as: bob))
@@ -135,7 +133,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testLostPreferredLinkIsReplacedByASurvivor() {
-        var links = table(outgoing: 2)
+        let links = table(outgoing: 2)
         links.bind(id(1), to: ann)
         links.bind(id(2), to: ann)
         links.remove(id(2))
@@ -145,7 +143,7 @@ final class LinkTableTests: XCTestCase {
     }
 
     func testSplitHorizonBlocksEveryLinkOfTheIngressPeer() {
-        var links = table(outgoing: 1, incoming: 2)
+        let links = table(outgoing: 1, incoming: 2)
         links.bind(id(1), to: ann)
         links.bind(id(2), to: ann)
         XCTAssertEqual(links.blocked(heardOn: [id(1)], from: nil), [id(1), id(2)])
@@ -155,7 +153,7 @@ final class LinkTableTests: XCTestCase {
 
     /// Chapter 03 C8.
     func testLinkBudgetIsABurstOf240AndSixtyASecond() {
-        var links = table(incoming: 2)
+        let links = table(incoming: 2)
         let admitted = (0..<1_000).filter { _ in links.admitPacket(on: id(1), at: now) }.count
         XCTAssertEqual(admitted, 240)
         let later = (0..<1_000).filter { _ in links.admitPacket(on: id(1), at: now + .seconds(1)) }.count

@@ -311,7 +311,7 @@ final class PresenceTests: XCTestCase {
     }
 
     func testRegistryIsBoundedAndEvictsTheLongestUnheardStranger() throws {
-        var registry = PeerRegistry()
+        let registry = PeerRegistry()
         var random = SeededRandom(seed: 1)
         let identity = NodeIdentity.generate(using: &random)
         func peer(_ value: Int, connected: Bool) -> Peer {
@@ -332,7 +332,7 @@ final class PresenceTests: XCTestCase {
     }
 
     func testIdentityBookIsBoundedAndForgetsTheLeastRecentlyHeard() {
-        var book = IdentityBook(capacity: 16, displacementBurst: 84)
+        let book = IdentityBook(capacity: 16, displacementBurst: 84)
         var random = SeededRandom(seed: 2)
         var peers: [PeerID] = []
         for _ in 0..<100 {

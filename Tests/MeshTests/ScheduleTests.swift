@@ -12,7 +12,7 @@ final class ScheduleTests: XCTestCase {
     // MARK: Relays (B6)
 
     func testRelayScheduleRefusesTheNewestBeyondItsBound() {
-        var relays = RelaySchedule<Int, String>()
+        let relays = RelaySchedule<Int, String>()
         for key in 0..<MeshLimits.pendingRelayCapacity {
             XCTAssertTrue(relays.add(key, "", heardOn: LinkID(value: UInt64(key % 8)), due: after(50)))
         }
@@ -22,7 +22,7 @@ final class ScheduleTests: XCTestCase {
     }
 
     func testCopiesAreNotedUntilTheRelayFires() {
-        var relays = RelaySchedule<Int, String>()
+        let relays = RelaySchedule<Int, String>()
         _ = relays.add(1, "load", heardOn: LinkID(value: 1), due: after(50))
         XCTAssertNil(relays.noteCopy(of: 2, on: LinkID(value: 2)))
         XCTAssertEqual(relays.noteCopy(of: 1, on: LinkID(value: 2)), 2)
@@ -34,7 +34,7 @@ final class ScheduleTests: XCTestCase {
     }
 
     func testCancelledRelayDoesNotFireAndItsKeyIsFreeAgain() {
-        var relays = RelaySchedule<Int, String>()
+        let relays = RelaySchedule<Int, String>()
         _ = relays.add(1, "first", heardOn: LinkID(value: 1), due: after(50))
         relays.cancel(1)
         XCTAssertTrue(relays.add(1, "second", heardOn: LinkID(value: 1), due: after(70)))

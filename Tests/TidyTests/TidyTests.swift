@@ -18,7 +18,8 @@ final class TidyTests: XCTestCase {
         "Radio": ["Basics", "Wire", "EventLoop", "Glibc"],
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
         "Station": [
-            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink", "Vault",
+            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
+            "Vault",
             "CToml", "Ctimex", "Glibc",
         ],
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
@@ -30,7 +31,9 @@ final class TidyTests: XCTestCase {
         "fuzz": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "Glibc"],
     ]
 
-    private static let pureModules = ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "Simulation"]
+    private static let pureModules = [
+        "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "Simulation",
+    ]
 
     /// Clocks, randomness, files, threads: what a pure engine must be given instead of taking it.
     private static let forbiddenInPureModules = [

@@ -40,10 +40,10 @@ final class AnnounceFeature: MeshFeature {
     ) throws(AnnounceRejection) -> VerifiedAnnounce {
         let claim = try ClaimedAnnounce(
             arrival.frame, local: mesh.me, bound: live?.noiseKey, memory: mesh.memory, at: mesh.now.wall)
-        let pinned = mesh.identities[arrival.sender]
+        let pinned = mesh.identities.pins(of: arrival.sender)
         let pins = PeerPins(
-            noiseKey: live?.noiseKey ?? pinned?.noiseKey, authenticatedSigningKey: pinned?.authenticatedSigningKey,
-            signingKey: live?.signingKey ?? pinned?.signingKey)
+            noiseKey: live?.noiseKey ?? pinned.noiseKey, authenticatedSigningKey: pinned.authenticatedSigningKey,
+            signingKey: live?.signingKey ?? pinned.signingKey)
         return try VerifiedAnnounce(verifying: claim, against: pins, memory: mesh.memory)
     }
 

@@ -110,6 +110,13 @@ final class Announcer: MeshFeature {
     /// at all. Only they are: an announce without capabilities or cell takes both back, with everybody.
     private func packet(in mesh: MeshNode) -> Packet? {
         var neighbours = mesh.registry.connected.prefix(MeshLimits.announcedNeighbours)
+        // Nearly always they fit all, even uncompressed.
+        if let longest = packet(naming: neighbours, in: mesh),
+            FrameLayout.smallestShortFrame + longest.payload.count + WireLimits.signature
+                <= mesh.linkTable.smallestFrameLimit
+        {
+            return longest
+        }
         guard let shortest = packet(naming: [], in: mesh), let least = Self.size(of: shortest) else { return nil }
         let limit = mesh.linkTable.smallestFrameLimit(from: least) ?? MeshLimits.frameLimitCap
         while !neighbours.isEmpty {

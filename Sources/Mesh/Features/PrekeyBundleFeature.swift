@@ -40,7 +40,7 @@ final class PrekeyBundleFeature: MeshFeature {
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {
         switch occurrence {
         case .announced(let announcement):
-            guard let waiting = parked.removeValue(forKey: announcement.peer) else { return }
+            guard !parked.isEmpty, let waiting = parked.removeValue(forKey: announcement.peer) else { return }
             guard let key = owner(of: waiting.frame).flatMap({ mesh.boundSigningKey(of: $0) }),
                 verifies(waiting.frame, under: key, in: mesh)
             else { return mesh.drops.count(.badSignature) }

@@ -6,7 +6,7 @@ import Wire
 /// Links are unicast, so a copy heard from one neighbour says nothing about the others. A duplicate that arrives before
 /// the relay fires therefore only takes the neighbour it came from out of the targets; the relay is cancelled when no
 /// target is left (chapter 03 B2).
-struct RelaySchedule<Key: Hashable, Load> {
+final class RelaySchedule<Key: Hashable, Load> {
     /// One relay that waits. A class, so that it is moved about as one word.
     final class Pending {
         let key: Key
@@ -15,10 +15,13 @@ struct RelaySchedule<Key: Hashable, Load> {
         fileprivate(set) var heardOn: [LinkID]
         fileprivate var isCancelled = false
 
-        fileprivate init(key: Key, load: Load, heardOn: [LinkID]) {
+        fileprivate init(key: Key, load: Load, heardOn link: LinkID) {
             self.key = key
             self.load = load
-            self.heardOn = heardOn
+            heardOn = []
+            // A few neighbours send copies before the relay is due.
+            heardOn.reserveCapacity(4)
+            heardOn.append(link)
         }
     }
 
@@ -41,16 +44,16 @@ struct RelaySchedule<Key: Hashable, Load> {
     var nextDeadline: Instant? { deadlines.nextDeadline }
 
     /// - Returns: false when the schedule is full, or the link's share of it; the newest relay is the one refused.
-    mutating func add(_ key: Key, _ load: Load, heardOn link: LinkID, due: Instant) -> Bool {
+    func add(_ key: Key, _ load: Load, heardOn link: LinkID, due: Instant) -> Bool {
         guard waiting.count < capacity, deadlines.count < 2 * capacity, waiting[key] == nil, takeShare(of: link)
         else { return false }
-        let pending = Pending(key: key, load: load, heardOn: [link])
+        let pending = Pending(key: key, load: load, heardOn: link)
         waiting[key] = pending
         deadlines.add(pending, due: due)
         return true
     }
 
-    private mutating func takeShare(of link: LinkID) -> Bool {
+    private func takeShare(of link: LinkID) -> Bool {
         guard let index = shares.firstIndex(where: { $0.link == link }) else {
             shares.append((link, 1))
             return share > 0
@@ -61,7 +64,7 @@ struct RelaySchedule<Key: Hashable, Load> {
     }
 
     /// The first link of a relay is the one it came in on.
-    private mutating func giveBackShare(of pending: Pending) {
+    private func giveBackShare(of pending: Pending) {
         guard let index = shares.firstIndex(where: { $0.link == pending.heardOn.first }) else { return }
         shares[index].count -= 1
         if shares[index].count == 0 { shares.remove(at: index) }
@@ -80,13 +83,13 @@ struct RelaySchedule<Key: Hashable, Load> {
     /// The waiting relay of a packet.
     subscript(key: Key) -> Pending? { waiting[key] }
 
-    mutating func cancel(_ key: Key) {
+    func cancel(_ key: Key) {
         guard let pending = waiting.removeValue(forKey: key) else { return }
         pending.isCancelled = true
         giveBackShare(of: pending)
     }
 
-    mutating func takeDue(at now: Instant) -> Pending? {
+    func takeDue(at now: Instant) -> Pending? {
         while let pending = deadlines.takeDue(at: now) {
             guard !pending.isCancelled else { continue }
             waiting[pending.key] = nil
@@ -96,7 +99,7 @@ struct RelaySchedule<Key: Hashable, Load> {
         return nil
     }
 
-    mutating func removeAll() {
+    func removeAll() {
         waiting.removeAll()
         shares.removeAll()
         deadlines.removeAll()

@@ -2,8 +2,8 @@ import Basics
 import Wire
 
 /// Which links one transmission is written to (chapter 03 B7). A pure function of the link table; the link type is
-/// generic so that the rule can be checked against recorded cases.
-public struct LinkSelection<Link: Hashable & Comparable & CustomStringConvertible> {
+/// generic so that the rule can be checked against recorded cases. Immutable; a class, so that asking copies nothing.
+public final class LinkSelection<Link: Hashable & Comparable & CustomStringConvertible> {
     /// Preferred outgoing link of each peer that has one.
     public let preferredOutgoing: [PeerID: Link]
     /// Usable links: outgoing ones in order, then incoming ones in subscription order.

@@ -2,11 +2,13 @@ import Basics
 import Wire
 
 /// All live links with their bindings: the spoof containment of chapter 03 A11.
-struct LinkTable {
+final class LinkTable {
     /// In the order they came up.
     private var links: [Link] = []
     /// Names of `links`: a radio has few, so they are found by looking.
     private var ids: [LinkID] = []
+    /// Whom each of `links` is bound to: asked for every packet, while a link has far more to it.
+    private var ends: [PeerID?] = []
     private var preferred: [PeerID: LinkID] = [:]
     /// When a retirement round for a peer last closed links; a peer is not asked to shed links again within the
     /// cool-down.
@@ -32,7 +34,7 @@ struct LinkTable {
     func smallestFrameLimit(from least: Int) -> Int? { links.lazy.map(\.frameLimit).filter { $0 >= least }.min() }
 
     /// - Returns: false when the table is full or the ID is already in use.
-    mutating func add(_ id: LinkID, role: LinkRole, frameLimit: Int, at now: Instant) -> Bool {
+    func add(_ id: LinkID, role: LinkRole, frameLimit: Int, at now: Instant) -> Bool {
         guard links.count < MeshLimits.linkCapacity, !ids.contains(id) else { return false }
         links.append(Link(id: id, role: role, frameLimit: frameLimit, upSince: now))
         ids.append(id)
@@ -40,28 +42,28 @@ struct LinkTable {
         return true
     }
 
-    mutating func setFrameLimit(_ limit: Int, of id: LinkID) {
+    func setFrameLimit(_ limit: Int, of id: LinkID) {
         update(id) { $0.frameLimit = Link.usable(limit) }
         refreshSelection()
     }
 
     /// Ends a link, and points the peer's preference to a surviving outgoing link (A11.6).
     @discardableResult
-    mutating func remove(_ id: LinkID) -> Link? {
+    func remove(_ id: LinkID) -> Link? {
         guard let link = takeOut(id) else { return nil }
         if let peer = link.peer { repairPreference(of: peer) }
         refreshSelection()
         return link
     }
 
-    mutating func removeAll() {
+    func removeAll() {
         links.removeAll()
         ids.removeAll()
         preferred.removeAll()
         refreshSelection()
     }
 
-    private mutating func takeOut(_ id: LinkID) -> Link? {
+    private func takeOut(_ id: LinkID) -> Link? {
         guard let position = ids.firstIndex(of: id) else { return nil }
         ids.remove(at: position)
         return links.remove(at: position)
@@ -73,16 +75,16 @@ struct LinkTable {
         links.filter { $0.peer == peer }.map(\.id)
     }
 
-    func hasDirectLink(to peer: PeerID) -> Bool { links.contains { $0.peer == peer } }
+    func hasDirectLink(to peer: PeerID) -> Bool { ends.contains { $0 == peer } }
 
     /// Every link a packet must not go back on: where it was heard, and all links of the neighbours it was heard from
     /// (split horizon, chapter 03 B7 step 2).
     func blocked(heardOn heard: [LinkID], from ingressPeer: PeerID?) -> [LinkID] {
         var blocked = heard
-        for link in links {
-            guard let peer = link.peer, !blocked.contains(link.id) else { continue }
-            if peer == ingressPeer || links.contains(where: { $0.peer == peer && heard.contains($0.id) }) {
-                blocked.append(link.id)
+        for position in ends.indices {
+            guard let peer = ends[position], !blocked.contains(ids[position]) else { continue }
+            if peer == ingressPeer || ends.indices.contains(where: { ends[$0] == peer && heard.contains(ids[$0]) }) {
+                blocked.append(ids[position])
             }
         }
         return blocked
@@ -91,7 +93,8 @@ struct LinkTable {
     /// Whether a broadcast heard on so many links surely has somewhere else to go.
     func hasMoreEnds(thanHeardOn heard: Int) -> Bool { selection.endCount > heard + 1 }
 
-    private mutating func refreshSelection() {
+    private func refreshSelection() {
+        ends = links.map(\.peer)
         smallestFrameLimit = links.reduce(MeshLimits.frameLimitCap) { min($0, $1.frameLimit) }
         var peers: [LinkID: PeerID] = [:]
         for link in links { peers[link.id] = link.peer }
@@ -106,7 +109,7 @@ struct LinkTable {
     /// A11.1: an announce with TTL 7 binds an unbound link.
     /// - Returns: true when the link is newly bound.
     @discardableResult
-    mutating func bind(_ id: LinkID, to sender: PeerID) -> Bool {
+    func bind(_ id: LinkID, to sender: PeerID) -> Bool {
         guard let link = self[id], link.peer == nil || link.peer == sender else { return false }
         let isPreferred = link.role == .incoming || preferred[sender] == id
         if link.peer == sender, isPreferred { return false }
@@ -124,7 +127,7 @@ struct LinkTable {
 
     /// A11.2: a verified direct announce on a link bound to somebody else. Refused when the announcer already has a
     /// link (somebody may be replaying its announce), or the link was rebound within the cool-down.
-    mutating func rebind(_ id: LinkID, to peer: PeerID, at now: Instant) -> Rebind? {
+    func rebind(_ id: LinkID, to peer: PeerID, at now: Instant) -> Rebind? {
         guard let link = self[id], let former = link.peer, former != peer, !hasDirectLink(to: peer) else { return nil }
         if let last = link.reboundAt, now - last < MeshLimits.rebindCooldown { return nil }
         update(id) {
@@ -152,7 +155,7 @@ struct LinkTable {
 
     /// A11.5: our surplus outgoing links to one peer, taken out of the table; the caller closes them. The newest
     /// survives; ties go to the link the announce came in on, then to the preferred one, then to the smallest ID.
-    mutating func retireRedundant(of peer: PeerID, ingress: LinkID, at now: Instant) -> [LinkID] {
+    func retireRedundant(of peer: PeerID, ingress: LinkID, at now: Instant) -> [LinkID] {
         let outgoing = links.filter { $0.role == .outgoing && $0.peer == peer }
         guard outgoing.count > 1, !retirements.contains(peer, at: now) else { return [] }
         let former = preferred[peer]
@@ -171,18 +174,18 @@ struct LinkTable {
     }
 
     /// A11.4: the handshake message that completed a session came in on this link, and the link is bound to that peer.
-    mutating func prove(_ id: LinkID, as peer: PeerID) -> Bool {
+    func prove(_ id: LinkID, as peer: PeerID) -> Bool {
         guard self[id]?.peer == peer else { return false }
         update(id) { $0.provenPeer = peer }
         return true
     }
 
     /// A leave takes the proofs, not the bindings (B11.2).
-    mutating func retireProofs(of peer: PeerID) {
+    func retireProofs(of peer: PeerID) {
         for id in links(of: peer) { update(id) { $0.provenPeer = nil } }
     }
 
-    private mutating func repairPreference(of peer: PeerID) {
+    private func repairPreference(of peer: PeerID) {
         if let current = preferred[peer], self[current]?.peer == peer { return }
         preferred[peer] = links.first { $0.role == .outgoing && $0.peer == peer }?.id
     }
@@ -190,17 +193,17 @@ struct LinkTable {
     // MARK: Budgets and counters
 
     /// Charges a new packet to its ingress link; false when the link is unknown.
-    mutating func admitPacket(on id: LinkID, at now: Instant) -> Bool {
+    func admitPacket(on id: LinkID, at now: Instant) -> Bool {
         update(id) { $0.packets.take(at: now) } ?? false
     }
 
     /// Charges a payload about to be inflated to its ingress link; plain ones are free.
-    mutating func admitInflation(of layout: FrameLayout, on id: LinkID, at now: Instant) -> Bool {
+    func admitInflation(of layout: FrameLayout, on id: LinkID, at now: Instant) -> Bool {
         guard layout.isCompressed else { return true }
         return update(id) { $0.inflation.take(Double(layout.payloadLength), at: now) } ?? false
     }
 
-    mutating func admitUnverifiedRelay(from id: LinkID, at now: Instant) -> Bool {
+    func admitUnverifiedRelay(from id: LinkID, at now: Instant) -> Bool {
         update(id) { $0.unverifiedRelays.take(at: now) } ?? false
     }
 
@@ -209,13 +212,12 @@ struct LinkTable {
         let peer: PeerID?
     }
 
-    /// - Returns: nil when the link is unknown.
-    mutating func admitIdentity(on id: LinkID, at now: Instant) -> Bool {
+    func admitIdentity(on id: LinkID, at now: Instant) -> Bool {
         update(id) { $0.identities.take(at: now) } ?? false
     }
 
     /// How a packet that came in on this link is relayed: charged to the link's share while there is one left.
-    mutating func outputClass(of relayClass: RelayClass, from id: LinkID, at now: Instant) -> OutputClass {
+    func outputClass(of relayClass: RelayClass, from id: LinkID, at now: Instant) -> OutputClass {
         update(id) { link -> OutputClass in
             if relayClass == .directed || relayClass == .handshake {
                 return link.directedShare.take(at: now) ? .directed : .excess
@@ -225,7 +227,7 @@ struct LinkTable {
     }
 
     /// Charges a frame to the link it is to go out on; false when others have a better claim to what is left.
-    mutating func admitOutput(_ outputClass: OutputClass, on id: LinkID, at now: Instant) -> Bool {
+    func admitOutput(_ outputClass: OutputClass, on id: LinkID, at now: Instant) -> Bool {
         update(id) { link -> Bool in
             guard outputClass != .own else {
                 link.output.spend(at: now)
@@ -235,7 +237,8 @@ struct LinkTable {
         } ?? false
     }
 
-    mutating func noteFrameIn(_ id: LinkID, at now: Instant) -> Ingress? {
+    /// - Returns: nil when the link is unknown.
+    func noteFrameIn(_ id: LinkID, at now: Instant) -> Ingress? {
         update(id) {
             $0.framesIn &+= 1
             $0.lastIn = now
@@ -243,7 +246,7 @@ struct LinkTable {
         }
     }
 
-    mutating func noteFrameOut(_ id: LinkID, at now: Instant) {
+    func noteFrameOut(_ id: LinkID, at now: Instant) {
         update(id) {
             $0.framesOut &+= 1
             $0.lastOut = now
@@ -251,7 +254,7 @@ struct LinkTable {
     }
 
     @discardableResult
-    private mutating func update<R>(_ id: LinkID, _ change: (inout Link) -> R) -> R? {
+    private func update<R>(_ id: LinkID, _ change: (inout Link) -> R) -> R? {
         ids.firstIndex(of: id).map { change(&links[$0]) }
     }
 }

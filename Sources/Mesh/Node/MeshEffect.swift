@@ -9,11 +9,11 @@ public enum MeshEffect: Sendable {
     /// Close a link the node has already forgotten; no event follows for it.
     case disconnect(LinkID)
     /// Something happened that others may care about.
-    case event(MeshEvent)
+    indirect case event(MeshEvent)
     /// Keep this for `MeshNode.restoreHistory` after a restart.
-    case archive(HistoryBatch)
+    indirect case archive(HistoryBatch)
     /// Keep this for `MeshNode.restoreBoard` after a restart.
-    case boardArchive(BoardBatch)
+    indirect case boardArchive(BoardBatch)
 }
 
 public enum MeshEvent: Sendable {

@@ -17,8 +17,7 @@ extension MeshNode {
     }
 
     private func reconcilePeers() {
-        let table = linkTable
-        let lost = registry.reconcile(at: now.monotonic) { table.hasDirectLink(to: $0) }
+        let lost = registry.reconcile(at: now.monotonic) { linkTable.hasDirectLink(to: $0) }
         for peer in lost.disconnected { announceDisconnection(of: peer) }
         for peer in lost.removed {
             emit(.peerRemoved(peer))

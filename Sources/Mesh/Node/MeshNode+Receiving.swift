@@ -62,7 +62,7 @@ extension MeshNode {
             count(.syncAnswersAccepted)
         } else {
             // A stranger's version is of no use, and would take the room of somebody's that is.
-            let version = registry[arrival.sender] == nil ? 1 : view.version
+            let version = registry.contains(arrival.sender) ? view.version : 1
             routes.noteHeard(
                 author: arrival.sender, ingressPeer: arrival.ingressPeer, version: version, at: now.monotonic)
         }
@@ -81,7 +81,7 @@ extension MeshNode {
     /// An announce goes out on every link, so that each can be bound; the first copy was verified, this one binds its
     /// link too (chapter 03 A11.1).
     private func bindToKnownAnnouncer(_ view: FrameView, _ link: LinkID) {
-        guard view.type == .announce, view.ttl == Packet.originTTL, registry[view.senderID] != nil else { return }
+        guard view.type == .announce, view.ttl == Packet.originTTL, registry.contains(view.senderID) else { return }
         linkTable.bind(link, to: view.senderID)
     }
 }

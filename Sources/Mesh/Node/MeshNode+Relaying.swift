@@ -64,9 +64,7 @@ extension MeshNode {
 
     func runDueRelays() {
         while let pending = relays.takeDue(at: now.monotonic) {
-            var transmission = pending.load
-            transmission.heardOn = pending.heardOn
-            if transmit(transmission) { count(.packetsRelayed) }
+            if transmit(pending.load, heardOn: pending.heardOn) { count(.packetsRelayed) }
         }
     }
 }

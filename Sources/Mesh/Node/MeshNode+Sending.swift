@@ -57,10 +57,13 @@ extension MeshNode {
     /// Chooses links and writes the frame to them, in fragments if it is too long for any (chapter 03 B7, B8).
     /// - Returns: whether it went out, or will go out as fragments.
     @discardableResult
-    func transmit(_ transmission: Transmission) -> Bool {
-        let chosen = links(for: transmission, heardOn: transmission.heardOn)
+    func transmit(_ transmission: Transmission) -> Bool { transmit(transmission, heardOn: transmission.heardOn) }
+
+    /// - Parameter heard: the links it was heard on, known only when it goes out.
+    func transmit(_ transmission: Transmission, heardOn heard: [LinkID]) -> Bool {
+        let chosen = links(for: transmission, heardOn: heard)
         if chosen.isEmpty {
-            spoolIfWorthwhile(transmission)
+            spoolIfWorthwhile(transmission.heard(on: heard))
             return false
         }
         let frame = transmission.frame
@@ -68,6 +71,7 @@ extension MeshNode {
         if frame.bytes.count > linkTable.smallestFrameLimit, frame.type != .fragment {
             let limits = chosen.compactMap { linkTable.frameLimit(of: $0) }
             if limits.contains(where: { frame.bytes.count > $0 }) {
+                let transmission = transmission.heard(on: heard)
                 return isDirectAnnounce(frame)
                     ? sendWholeWhereItFits(transmission, on: chosen) : sendInFragments(transmission, limits: limits)
             }

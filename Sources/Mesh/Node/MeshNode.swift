@@ -24,12 +24,12 @@ public final class MeshNode {
     private(set) var isRunning = false
     var isClockTrusted: Bool
     var gate: PacketGate
-    var linkTable = LinkTable()
-    var registry = PeerRegistry()
-    var identities = IdentityBook()
-    var routes = SourceRoutes()
+    let linkTable = LinkTable()
+    let registry = PeerRegistry()
+    let identities = IdentityBook()
+    let routes = SourceRoutes()
     var traffic = TrafficMonitor()
-    var relays = RelaySchedule<DuplicateKey, Transmission>()
+    let relays = RelaySchedule<DuplicateKey, Transmission>()
     var spool = DirectedSpool()
     var trains = FragmentTrains()
     var maintenance = MaintenanceClock()

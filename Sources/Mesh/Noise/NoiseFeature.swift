@@ -6,6 +6,7 @@ import Wire
 /// handshake proved, queues and paces what goes out, and dispatches what comes in (chapter 02 §4, §5).
 final class NoiseFeature: MeshFeature {
     let types: [MessageType] = [.noiseHandshake, .noiseEncrypted]
+    let interests: MeshOccurrence.Kinds = [.life, .links, .announced, .tick]
 
     var sessions: SessionManager
     var outbound = OutboundPayloads()

@@ -38,10 +38,15 @@ public struct IdentityRecord: Hashable, Sendable {
 
 /// Pinned identities by peer ID. Bound by count; the least recently heard is forgotten, which re-opens trust on first
 /// use for it, and therefore happens slowly: identities cost nothing to make.
-struct IdentityBook {
-    private struct Entry {
+final class IdentityBook {
+    private final class Entry {
         var record: IdentityRecord
         var touched: UInt64
+
+        init(_ record: IdentityRecord, touched: UInt64) {
+            self.record = record
+            self.touched = touched
+        }
     }
 
     let capacity: Int
@@ -69,29 +74,35 @@ struct IdentityBook {
 
     subscript(peer: PeerID) -> IdentityRecord? { entries[peer]?.record }
 
+    /// The keys pinned for a peer; none when nothing is known.
+    func pins(of peer: PeerID) -> PeerPins {
+        guard let entry = entries[peer] else { return PeerPins() }
+        return PeerPins(
+            noiseKey: entry.record.noiseKey, authenticatedSigningKey: entry.record.authenticatedSigningKey,
+            signingKey: entry.record.signingKey)
+    }
+
     /// Notes that a peer was heard again, as known.
     /// - Returns: false when anything about it is new.
-    mutating func confirm(
+    func confirm(
         _ peer: PeerID, noiseKey: NoisePublicKey, signingKey: SigningPublicKey, nickname: String
     ) -> Bool {
-        guard let position = entries.index(forKey: peer) else { return false }
-        let known = entries.values[position].record
-        guard known.noiseKey == noiseKey, known.signingKey == signingKey, known.nickname == nickname else {
-            return false
-        }
+        guard let entry = entries[peer], entry.record.noiseKey == noiseKey, entry.record.signingKey == signingKey,
+            entry.record.nickname == nickname
+        else { return false }
         clock &+= 1
-        entries.values[position].touched = clock
+        entry.touched = clock
         return true
     }
 
     /// A key proven in a session is always learned.
-    mutating func learn(_ record: IdentityRecord, at now: Instant) -> Lesson {
+    func learn(_ record: IdentityRecord, at now: Instant) -> Lesson {
         let peer = record.peerID
         clock &+= 1
-        if let known = entries[peer]?.record {
-            entries[peer]?.touched = clock
-            guard known != record else { return .known }
-            entries[peer]?.record = record
+        if let known = entries[peer] {
+            known.touched = clock
+            guard known.record != record else { return .known }
+            known.record = record
             return .news
         }
         if entries.count >= capacity {
@@ -99,13 +110,13 @@ struct IdentityBook {
             guard isProven || displacements.take(at: now) else { return .refused }
             forgetOldest()
         }
-        entries[peer] = Entry(record: record, touched: clock)
+        entries[peer] = Entry(record, touched: clock)
         return .news
     }
 
-    mutating func forget(_ peer: PeerID) { entries[peer] = nil }
+    func forget(_ peer: PeerID) { entries[peer] = nil }
 
-    private mutating func forgetOldest() {
+    private func forgetOldest() {
         guard let oldest = entries.min(by: { $0.value.touched < $1.value.touched }) else { return }
         entries[oldest.key] = nil
     }

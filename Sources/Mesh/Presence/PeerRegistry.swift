@@ -20,22 +20,34 @@ struct Peer {
 }
 
 /// Who is around. Entries are made by verified announces only, and at most `MeshLimits.peerCapacity` of them.
-struct PeerRegistry {
-    private var peers: [PeerID: Peer] = [:]
+final class PeerRegistry {
+    /// One place in the table, so that looking at a peer copies nothing.
+    private final class Slot {
+        var peer: Peer
+        init(_ peer: Peer) { self.peer = peer }
+    }
+
+    private var slots: [PeerID: Slot] = [:]
     /// Peers flagged connected: the degree of chapter 03 B1.
     private(set) var degree = 0
 
-    subscript(id: PeerID) -> Peer? { peers[id] }
-    var count: Int { peers.count }
-    var isEmpty: Bool { peers.isEmpty }
-    var all: [Peer] { peers.values.sorted { $0.id < $1.id } }
-    var connected: [PeerID] { peers.values.filter(\.isConnected).map(\.id).sorted() }
+    subscript(id: PeerID) -> Peer? { slots[id]?.peer }
+    var count: Int { slots.count }
+    var isEmpty: Bool { slots.isEmpty }
+    var all: [Peer] { slots.values.map(\.peer).sorted { $0.id < $1.id } }
+    var connected: [PeerID] {
+        var connected: [PeerID] = []
+        connected.reserveCapacity(degree)
+        for (id, slot) in slots where slot.peer.isConnected { connected.append(id) }
+        return connected.sorted()
+    }
 
-    func isConnected(_ id: PeerID) -> Bool { peers[id]?.isConnected ?? false }
+    func contains(_ id: PeerID) -> Bool { slots[id] != nil }
+    func isConnected(_ id: PeerID) -> Bool { slots[id]?.peer.isConnected ?? false }
 
     /// Connected; or heard of within a minute while somebody is connected.
     func isReachable(_ id: PeerID, at now: Instant) -> Bool {
-        guard let peer = peers[id] else { return false }
+        guard let peer = slots[id]?.peer else { return false }
         return peer.isConnected || degree > 0 && now - peer.lastSeen <= MeshLimits.reachableFor
     }
 
@@ -44,27 +56,27 @@ struct PeerRegistry {
     /// - Returns: the peer evicted to make room; nil when there was room. Refused (`accepted` false) when every peer is
     ///   connected and none can go.
     @discardableResult
-    mutating func upsert(_ peer: Peer, isLive: (LinkID) -> Bool) -> (accepted: Bool, evicted: PeerID?) {
-        if let position = peers.index(forKey: peer.id) {
-            degree += (peer.isConnected ? 1 : 0) - (peers.values[position].isConnected ? 1 : 0)
-            peers.values[position] = peer
+    func upsert(_ peer: Peer, isLive: (LinkID) -> Bool) -> (accepted: Bool, evicted: PeerID?) {
+        if let slot = slots[peer.id] {
+            degree += (peer.isConnected ? 1 : 0) - (slot.peer.isConnected ? 1 : 0)
+            slot.peer = peer
             return (true, nil)
         }
         var evicted: PeerID?
-        if peers.count >= MeshLimits.peerCapacity {
+        if slots.count >= MeshLimits.peerCapacity {
             guard let victim = victim(isLive: isLive) else { return (false, nil) }
-            peers[victim] = nil
+            slots[victim] = nil
             evicted = victim
         }
         if peer.isConnected { degree += 1 }
-        peers[peer.id] = peer
+        slots[peer.id] = Slot(peer)
         return (true, evicted)
     }
 
-    /// Of the peers that are not connected the one heard of longest ago: of those whose link is gone if there are any, else
-    /// of the link that brought most of them. A link that floods the registry thus evicts what it brought itself.
+    /// Of the peers that are not connected the one heard of longest ago: of those whose link is gone if there are any,
+    /// else of the link that brought most of them. A link that floods the registry thus evicts what it brought itself.
     private func victim(isLive: (LinkID) -> Bool) -> PeerID? {
-        let idle = peers.values.filter { !$0.isConnected }
+        let idle = slots.values.lazy.map(\.peer).filter { !$0.isConnected }
         var brought: [LinkID: Int] = [:]
         for peer in idle { brought[peer.link, default: 0] += 1 }
         let gone = Set(brought.keys.filter { !isLive($0) })
@@ -74,44 +86,40 @@ struct PeerRegistry {
     }
 
     /// The neighbour a packet came in from was just heard. Authors farther away are not refreshed.
-    mutating func touch(_ ingressPeer: PeerID, at now: Instant) {
-        guard let position = peers.index(forKey: ingressPeer) else { return }
-        peers.values[position].lastSeen = now
-    }
+    func touch(_ ingressPeer: PeerID, at now: Instant) { slots[ingressPeer]?.peer.lastSeen = now }
 
     /// - Returns: true when the flag changed.
     @discardableResult
-    mutating func setConnected(_ isConnected: Bool, _ id: PeerID) -> Bool {
-        guard let peer = peers[id], peer.isConnected != isConnected else { return false }
-        peers[id]?.isConnected = isConnected
+    func setConnected(_ isConnected: Bool, _ id: PeerID) -> Bool {
+        guard let slot = slots[id], slot.peer.isConnected != isConnected else { return false }
+        slot.peer.isConnected = isConnected
         degree += isConnected ? 1 : -1
         return true
     }
 
     @discardableResult
-    mutating func remove(_ id: PeerID) -> Peer? {
-        guard let peer = peers.removeValue(forKey: id) else { return nil }
+    func remove(_ id: PeerID) -> Peer? {
+        guard let peer = slots.removeValue(forKey: id)?.peer else { return nil }
         if peer.isConnected { degree -= 1 }
         return peer
     }
 
     /// The reconciliation of each tick: silent peers without a direct link lose the flag, and those not heard of for a
     /// minute the entry.
-    mutating func reconcile(
+    func reconcile(
         at now: Instant, hasDirectLink: (PeerID) -> Bool
     ) -> (disconnected: [PeerID], removed: [PeerID]) {
         var disconnected: [PeerID] = []
         var removed: [PeerID] = []
-        for position in peers.indices {
-            let silence = now - peers.values[position].lastSeen
+        for (id, slot) in slots {
+            let silence = now - slot.peer.lastSeen
             guard silence > MeshLimits.peerInactivity else { continue }
-            let peer = peers.values[position]
-            var isConnected = peer.isConnected
-            if isConnected, !hasDirectLink(peer.id) {
+            var isConnected = slot.peer.isConnected
+            if isConnected, !hasDirectLink(id) {
                 isConnected = false
-                disconnected.append(peer.id)
+                disconnected.append(id)
             }
-            if !isConnected, silence > MeshLimits.reachableFor { removed.append(peer.id) }
+            if !isConnected, silence > MeshLimits.reachableFor { removed.append(id) }
         }
         for peer in disconnected { setConnected(false, peer) }
         for peer in removed { remove(peer) }
@@ -119,7 +127,7 @@ struct PeerRegistry {
     }
 
     func snapshot(_ id: PeerID, at now: Instant) -> PeerSnapshot? {
-        guard let peer = peers[id] else { return nil }
+        guard let peer = slots[id]?.peer else { return nil }
         return PeerSnapshot(
             id: id, nickname: peer.nickname, noiseKey: peer.noiseKey, signingKey: peer.signingKey,
             isConnected: peer.isConnected, isReachable: isReachable(id, at: now), lastSeen: peer.lastSeen,

@@ -36,7 +36,7 @@ struct RouteHealth {
 
     /// A packet authored by `author` arrived. Lifts no suppression.
     mutating func confirm(_ author: PeerID) {
-        guard records[author]?.pendingSince != nil else { return }
+        guard !records.isEmpty, records[author]?.pendingSince != nil else { return }
         records[author]?.pendingSince = nil
     }
 

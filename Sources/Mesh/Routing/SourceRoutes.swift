@@ -2,20 +2,20 @@ import Basics
 import Wire
 
 /// The node's view of the mesh for source routing: topology and the health of routes (chapter 03 B9).
-struct SourceRoutes {
+final class SourceRoutes {
     private(set) var topology = TopologyTracker()
     private var health = RouteHealth()
 
-    mutating func claim(_ neighbours: [PeerID], by node: PeerID, at now: Instant) {
+    func claim(_ neighbours: [PeerID], by node: PeerID, at now: Instant) {
         topology.claim(neighbours, by: node, at: now)
     }
 
-    mutating func claimOwn(_ neighbours: [PeerID], by me: PeerID, at now: Instant) {
+    func claimOwn(_ neighbours: [PeerID], by me: PeerID, at now: Instant) {
         topology.claimOwn(neighbours, by: me, at: now)
     }
 
     /// Steps 7 and 8 of chapter 03 B2.
-    mutating func noteHeard(author: PeerID, ingressPeer: PeerID, version: UInt8, at now: Instant) {
+    func noteHeard(author: PeerID, ingressPeer: PeerID, version: UInt8, at now: Instant) {
         health.confirm(author)
         guard version > 1 else { return }
         topology.noteVersion(version, of: author, at: now)
@@ -23,7 +23,7 @@ struct SourceRoutes {
     }
 
     /// The hops to attach to a packet of ours, if it is to be routed at all.
-    mutating func route(
+    func route(
         for packet: Packet, me: PeerID, isRecipientConnected: Bool, at now: Instant
     ) -> [PeerID]? {
         guard let recipient = packet.recipientID,
@@ -36,14 +36,14 @@ struct SourceRoutes {
         return hops
     }
 
-    mutating func noteRoutedSend(to recipient: PeerID, at now: Instant) {
+    func noteRoutedSend(to recipient: PeerID, at now: Instant) {
         health.noteRoutedSend(to: recipient, at: now)
     }
 
-    mutating func prune(at now: Instant) {
+    func prune(at now: Instant) {
         topology.prune(at: now)
         health.prune(at: now)
     }
 
-    mutating func remove(_ node: PeerID) { topology.remove(node) }
+    func remove(_ node: PeerID) { topology.remove(node) }
 }

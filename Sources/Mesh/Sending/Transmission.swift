@@ -24,6 +24,13 @@ struct Transmission {
     /// When the packet was first handed over, kept across spooling.
     var since: Instant
 
+    /// The same, with the links it was heard on.
+    func heard(on links: [LinkID]) -> Transmission {
+        var transmission = self
+        transmission.heardOn = links
+        return transmission
+    }
+
     var hint: PeerID? { target ?? frame.recipientID }
 
     /// Order in a link's queue (chapter 03 A10).

@@ -52,6 +52,17 @@ public struct GossipEntry: Sendable {
 struct SyncCandidate: Comparable {
     let timestamp: WallTime
     let id: PacketID
+    /// Follows from the ID.
+    let hash: GCSHash
 
+    init(timestamp: WallTime, id: PacketID, hash: GCSHash) {
+        self.timestamp = timestamp
+        self.id = id
+        self.hash = hash
+    }
+
+    init(_ entry: GossipEntry) { self.init(timestamp: entry.timestamp, id: entry.id, hash: entry.hash) }
+
+    static func == (a: SyncCandidate, b: SyncCandidate) -> Bool { a.timestamp == b.timestamp && a.id == b.id }
     static func < (a: SyncCandidate, b: SyncCandidate) -> Bool { (a.timestamp, a.id) < (b.timestamp, b.id) }
 }

@@ -156,7 +156,7 @@ struct GossipFamily {
         }
         nextArrival &+= 1
         slotOf[entry.id] = slot
-        order.insert(SyncCandidate(timestamp: entry.timestamp, id: entry.id))
+        order.insert(SyncCandidate(entry))
         arrivalLinks.append(slot, to: &arrivals)
         senderLinks.append(slot, to: &senders[entry.sender, default: SlotChains.Chain()])
         if limits.sparesSmallBringers {
@@ -168,7 +168,7 @@ struct GossipFamily {
     private mutating func letGo(of slot: Int) {
         let entry = slots[slot].entry
         slotOf[entry.id] = nil
-        order.remove(SyncCandidate(timestamp: entry.timestamp, id: entry.id))
+        order.remove(SyncCandidate(entry))
         arrivalLinks.remove(slot, from: &arrivals)
         if var chain = senders[entry.sender] {
             senderLinks.remove(slot, from: &chain)

@@ -38,7 +38,7 @@ struct PacedAnswers {
     private(set) var waiting = 0
 
     var isEmpty: Bool { lanes.isEmpty }
-    var nextDeadline: Instant? { lanes.values.map(\.due).min() }
+    var nextDeadline: Instant? { lanes.isEmpty ? nil : lanes.values.lazy.map(\.due).min() }
     /// Links whose next frame is due, in order.
     func due(at now: Instant) -> [LinkID] { lanes.filter { $0.value.due <= now }.map(\.key).sorted() }
     func peer(on link: LinkID) -> PeerID? { lanes[link]?.peer }

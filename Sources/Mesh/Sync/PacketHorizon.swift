@@ -23,7 +23,7 @@ struct PacketHorizon {
         guard stamps[id] == nil else { return nil }
         guard capacity > 0 else { return id }
         stamps[id] = timestamp
-        order.insert(SyncCandidate(timestamp: timestamp, id: id))
+        order.insert(SyncCandidate(timestamp: timestamp, id: id, hash: GCSHash(id)))
         guard stamps.count > capacity, let oldest = order.first else { return nil }
         earlyEvictions &+= 1
         forget(oldest)

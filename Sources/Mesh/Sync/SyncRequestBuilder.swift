@@ -28,7 +28,7 @@ public struct SyncFilterSizing: Sendable {
         isCapped: true)
 
     /// What the box asks with. A request says from when on the requester wants to know, and never until when, so old
-    /// packets can be asked for only by naming all newer ones too. The filter therefore grows to what every peer accepts,
+    /// packets can be asked for only by naming all newer ones too. The filter therefore grows to what every peer takes,
     /// and beyond it grows coarser. What a coarse filter hides by mistake, the next one, of another modulus, does not.
     public static let complete = SyncFilterSizing(
         budget: SyncLimits.largestFilterBytes,
@@ -67,7 +67,7 @@ public enum SyncRequestBuilder {
         // One more than the filter takes tells whether it covers everything.
         let candidates = newest(most + 1, of: types, inventory, at: now)
         let (filter, covered) = GCSFilter.build(
-            newestFirst: candidates.prefix(most).map { GCSHash($0.id) }, budget: sizing.budget,
+            newestFirst: candidates.prefix(most).map(\.hash), budget: sizing.budget,
             parameter: sizing.parameter(for: min(candidates.count, most)), variation: variation)
         let isPartial = covered > 0 && covered < candidates.count
         return RequestSync(
@@ -92,14 +92,13 @@ public enum SyncRequestBuilder {
             candidates += fresh(store.prekeys, for: SyncLimits.prekeyMaxAgeMilliseconds, at: now)
         }
         if types.contains(.boardPost) {
-            candidates += inventory.board.map { SyncCandidate(timestamp: $0.timestamp, id: $0.id) }
+            candidates += inventory.board.map(SyncCandidate.init)
         }
         return Array(candidates.sorted(by: >).prefix(most))
     }
 
     private static func fresh(_ shelf: GossipShelf, for age: UInt64, at now: WallTime) -> [SyncCandidate] {
         let cutoff = now.cutoff(age: age)
-        return shelf.inOrder.filter { $0.timestamp >= cutoff }
-            .map { SyncCandidate(timestamp: $0.timestamp, id: $0.id) }
+        return shelf.inOrder.filter { $0.timestamp >= cutoff }.map(SyncCandidate.init)
     }
 }

@@ -8,7 +8,7 @@ final class SyncRequesterFeature: MeshFeature {
     let interests: MeshOccurrence.Kinds = [.life, .announced, .stalled, .absence]
 
     private let gossip: GossipFeature
-    private var schedule = SyncSchedule()
+    private let schedule = SyncSchedule()
     private var initial = DeadlineQueue<PeerID>()
     private var budget = SyncRateLimit(limit: SyncLimits.requestsPerPeer, window: SyncLimits.requestWindow)
     /// Peers whose own requests had a types field.

@@ -33,26 +33,26 @@ enum SyncRound: Int, CaseIterable {
 }
 
 /// When which round is due (chapter 04 §6.1): a timer of 30 s, and rounds spread over the seconds behind it.
-struct SyncSchedule {
+final class SyncSchedule {
     private var nextTick = Instant.distantFuture
     private var lastRun: [SyncRound: Instant] = [:]
     private var queued = DeadlineQueue<SyncRound>()
 
     var nextDeadline: Instant { min(nextTick, queued.nextDeadline ?? .distantFuture) }
 
-    mutating func start(at now: Instant) {
+    func start(at now: Instant) {
         stop()
         nextTick = now + SyncLimits.tickInterval
     }
 
-    mutating func stop() {
+    func stop() {
         nextTick = .distantFuture
         lastRun.removeAll()
         queued.removeAll()
     }
 
     /// Queues the rounds that are due, when it is time.
-    mutating func takeTick(at now: Instant, rounds: [SyncRound]) -> Bool {
+    func takeTick(at now: Instant, rounds: [SyncRound]) -> Bool {
         guard nextTick <= now else { return false }
         // A loop that was held up makes up no missed ticks.
         nextTick = now + SyncLimits.tickInterval
@@ -66,5 +66,5 @@ struct SyncSchedule {
         return true
     }
 
-    mutating func takeRound(at now: Instant) -> SyncRound? { queued.takeDue(at: now) }
+    func takeRound(at now: Instant) -> SyncRound? { queued.takeDue(at: now) }
 }

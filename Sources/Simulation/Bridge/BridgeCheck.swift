@@ -9,7 +9,7 @@ import Wire
 /// airtime.
 final class BridgeCheck: SimulationObserver {
     let watchesAir = false
-    let watchesCalls = true
+    let callStride = 1
 
     /// A message on its way over the bridge.
     struct Bridged {

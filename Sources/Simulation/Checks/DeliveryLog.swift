@@ -53,6 +53,7 @@ public final class DeliveryLog: SimulationObserver {
 
     /// A node that died without a goodbye may hear again what it had not written to its archive yet (chapter 04 §10).
     public func added(node: Int, to mesh: SimulatedMesh) {
+        guard heard[node] != nil else { return }
         let archive = mesh.nodes[node].archive
         for delivery in deliveries where delivery.node == node {
             let message = said[delivery.message].message

@@ -18,7 +18,7 @@ public enum Sabotage: String, CaseIterable, Sendable {
 
 /// Waits for something to spoil.
 final class Saboteur: SimulationObserver {
-    let watchesCalls = true
+    let callStride = 1
     private let kind: Sabotage
     private let after: Instant
     private let log: DeliveryLog

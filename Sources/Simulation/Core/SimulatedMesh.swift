@@ -40,11 +40,12 @@ public final class SimulatedMesh {
     public var observers: [any SimulationObserver] = [] {
         didSet {
             airObservers = observers.filter(\.watchesAir)
-            callObservers = observers.filter(\.watchesCalls)
+            callObservers = observers.filter { $0.callStride > 0 }
         }
     }
     private(set) var airObservers: [any SimulationObserver] = []
     private var callObservers: [any SimulationObserver] = []
+    private var calls = 0
 
     /// The work on each distinct frame is done once, however many nodes it reaches.
     let memory = FrameMemory(capacity: 1 << 13)
@@ -208,15 +209,19 @@ public final class SimulatedMesh {
 
     /// Carries out the effects of a call, and sees that the node is woken in time.
     func settle(_ node: SimulatedNode) {
+        let engine = node.mesh
         repeat {
-            while let effect = node.mesh.nextEffect() { carry(effect, of: node) }
-        } while node.attachment?.step(node, at: node.clock(now), in: self) ?? false
+            while let effect = engine.nextEffect() { carry(effect, of: node) }
+        } while node.attachment != nil && node.attachment?.step(node, at: node.clock(now), in: self) ?? false
         let deadline = node.nextDeadline
         if deadline < node.wake {
             node.wake = max(deadline, now.monotonic)
             heap.add(.wake(node.index), due: node.wake)
         }
-        for observer in callObservers { observer.settled(node: node.index, in: self) }
+        calls += 1
+        for observer in callObservers where calls % observer.callStride == 0 {
+            observer.settled(node: node.index, in: self)
+        }
     }
 
     private func carry(_ effect: MeshEffect, of node: SimulatedNode) {

@@ -5,9 +5,10 @@ import Wire
 /// Watches a simulated mesh, for checks and for statistics. It must not call the mesh back, except for
 /// `SimulatedMesh.report(_:)`.
 public protocol SimulationObserver: AnyObject {
-    /// Whether it watches every frame on the air, and every call to a node: there are millions.
+    /// Whether it watches every frame on the air: there are millions.
     var watchesAir: Bool { get }
-    var watchesCalls: Bool { get }
+    /// It watches every so many-th call to a node; none when 0.
+    var callStride: Int { get }
 
     func added(node: Int, to mesh: SimulatedMesh)
     func retired(node: Int, in mesh: SimulatedMesh)
@@ -26,7 +27,7 @@ public protocol SimulationObserver: AnyObject {
 
 extension SimulationObserver {
     public var watchesAir: Bool { true }
-    public var watchesCalls: Bool { false }
+    public var callStride: Int { 0 }
     public func added(node: Int, to mesh: SimulatedMesh) {}
     public func retired(node: Int, in mesh: SimulatedMesh) {}
     public func linkUp(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh) {}

@@ -128,7 +128,7 @@ final class SyncPacingTests: XCTestCase {
     }
 
     func testRoundsRunAtTheirIntervalsAndAreSpread() {
-        var schedule = SyncSchedule()
+        let schedule = SyncSchedule()
         schedule.start(at: now)
         var runs: [SyncRound: [Int64]] = [:]
         var at = now
@@ -145,7 +145,7 @@ final class SyncPacingTests: XCTestCase {
     }
 
     func testTimerThatFiresLateSkipsNoRound() {
-        var schedule = SyncSchedule()
+        let schedule = SyncSchedule()
         schedule.start(at: now)
         for lateness in [0, 900, 0, 700, 0] {
             let at = schedule.nextDeadline + .milliseconds(lateness)
@@ -155,7 +155,7 @@ final class SyncPacingTests: XCTestCase {
     }
 
     func testLoopThatWasHeldUpMakesUpNoTicks() {
-        var schedule = SyncSchedule()
+        let schedule = SyncSchedule()
         schedule.start(at: now)
         XCTAssertTrue(schedule.takeTick(at: now + .seconds(200), rounds: [.history]))
         XCTAssertFalse(schedule.takeTick(at: now + .seconds(201), rounds: [.history]))
