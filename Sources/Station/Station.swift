@@ -31,6 +31,8 @@ public final class Station: Box {
     private var clockTimer: (any Cancellable)?
     private var isStopping = false
     private var isWiping = false
+    /// Of a wipe that is incomplete and left no marker by which a new process would know.
+    private var wipeFailures: [WipeFailure]?
     private var afterStop: (() -> Void)?
 
     var aftermath: Aftermath { premises.aftermath }
@@ -103,6 +105,10 @@ public final class Station: Box {
 
     /// Withdraws the gateway, says goodbye, lets both go out, and makes the loop return (chapter 03 B20).
     public func stop() {
+        if wipeFailures != nil {
+            control?.stop()
+            return loop.stop()
+        }
         guard !isStopping, !isWiping else { return }
         isStopping = true
         clockTimer?.cancel()
@@ -174,6 +180,7 @@ public final class Station: Box {
     // MARK: Wipe
 
     private var wipeReport: WipeReport {
+        if let wipeFailures { return WipeReport(wipeFailures) }
         if isWiping { return WipeReport(state: .wiping) }
         let notice = premises.aftermath.notice
         return WipeReport(state: notice == nil ? .none : .wiped, cause: notice)
@@ -181,8 +188,9 @@ public final class Station: Box {
 
     /// From here on nothing else is begun; the wipe itself runs when the answer is on its way.
     private func beginWipe() -> WipeReport {
-        if !isWiping {
+        if !isWiping || wipeFailures != nil {
             isWiping = true
+            wipeFailures = nil
             loop.enqueue { [self] in wipe() }
         }
         return wipeReport
@@ -198,7 +206,14 @@ public final class Station: Box {
             uplink.sever()
             vault.abandon()
         }
-        if case .incomplete = PanicWipe.run(with: worker) { log.error("the wipe is incomplete: it is tried again") }
+        if case .incomplete(let failures) = PanicWipe.run(with: worker) {
+            log.error("the wipe is incomplete: it is tried again")
+            // A new process would go on the air with what is left.
+            guard premises.markers.pending != nil else {
+                wipeFailures = failures
+                return
+            }
+        }
         control?.stop()
         restart()
         loop.stop()

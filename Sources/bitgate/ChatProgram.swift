@@ -10,6 +10,7 @@ enum ChatProgram {
             arguments, flags: [], options: ["--room", "--name", "--nick", "--state", "--bridge"])
         try arguments.expectWords(atMost: 0)
         let options = try ChatOptions(arguments)
+        CoreDumps.disable()
         signal(SIGPIPE, SIG_IGN)
         let loop: any EventLoop
         do { loop = try LibeventLoop() } catch { throw StationFault.system("\(error)") }

@@ -51,15 +51,9 @@ enum Daemon {
         }
     }
 
-    /// No core dump holds keys or names (chapter 06 §11.5).
-    private static func keepMemoryOffTheDisk() {
-        var none = rlimit(rlim_cur: 0, rlim_max: 0)
-        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    }
-
     private static func serve(_ path: String) throws(StationFault) {
         let configuration = try Configuration(contentsOf: path)
-        keepMemoryOffTheDisk()
+        CoreDumps.disable()
         signal(SIGPIPE, SIG_IGN)
         let loop: any EventLoop
         do { loop = try LibeventLoop() } catch { throw .system("\(error)") }

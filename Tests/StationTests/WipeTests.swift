@@ -223,6 +223,61 @@ final class WipeTests: XCTestCase {
         withExtendedLifetime(copy) {}
     }
 
+    func testABoxThatWasWipedStaysUnprovisionedInAnotherMachine() throws {
+        try live { _ in _ = try ask("wipe", confirm: "destroy") }
+        let name = Aftermath(in: folder + "/state").unprovisionedName
+        XCTAssertNotNil(name)
+        let moved = try station(on: elsewhere)
+        XCTAssertEqual(moved.aftermath.notice, .moved)
+        XCTAssertNotNil(moved.aftermath.unprovisionedName)
+        XCTAssertNil(moved.configuration.cell)
+        XCTAssertFalse(moved.configuration.gateway.isEnabled)
+    }
+
+    func testAPanicIsCompletedAsOneWhateverTheOtherMarkerSays() throws {
+        _ = try station().mesh.me
+        let state = folder + "/state"
+        let name = "bitgate-wiping-" + Hex.encode(SHA256.hash(Array(state.utf8)).prefix(4))
+        try PrivateFile.replace(state + "/" + WipeMarkers.stateName, Array("moved".utf8))
+        try PrivateFile.replace(second + "/" + name, Array("panic".utf8))
+        XCTAssertEqual(markers.pending, .panic)
+        let next = try station()
+        XCTAssertEqual(next.aftermath.notice, .panic)
+        XCTAssertNil(next.configuration.cell)
+    }
+
+    func testALatchThatCannotBeReadCounts() throws {
+        try PrivateFile.replace(folder + "/" + Aftermath.latchFile, Array("anon1234".utf8))
+        XCTAssertEqual(Aftermath(in: folder), Aftermath(unprovisionedName: "anon1234"))
+        chmod(folder + "/" + Aftermath.latchFile, 0o644)
+        XCTAssertEqual(Aftermath(in: folder), Aftermath(unprovisionedName: "anon"))
+    }
+
+    /// A new process would know of no wipe, find no keys, and go on the air as a new box in the old place.
+    func testAnIncompleteWipeThatLeftNoMarkerKeepsTheProcessOffTheAir() throws {
+        let file = folder + "/c.toml"
+        try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+        for path in [file + ".new", folder + "/state/" + WipeMarkers.stateName + ".new"] {
+            try FileManager.default.createDirectory(atPath: path + "/x", withIntermediateDirectories: true)
+        }
+        chmod(folder + "/state", 0o700)
+        var configuration = configuration
+        configuration.panic.markerDirectory = folder + "/nowhere"
+        let station = try station(configuration, from: file)
+        try station.start()
+        _ = try ask("wipe", confirm: "destroy")
+        let status = try report(try ask("wipe_status"))
+        XCTAssertEqual(status.state, .incomplete)
+        XCTAssertEqual(status.failures.map(\.step), ["removeTraces"])
+        XCTAssertEqual(restarts, 0)
+        guard case .refused = try ask("status") else { return XCTFail() }
+
+        try FileManager.default.removeItem(atPath: file + ".new")
+        _ = try ask("wipe", confirm: "destroy")
+        XCTAssertEqual(restarts, 1)
+        XCTAssertEqual(station.aftermath.notice, .panic)
+    }
+
     func testTheOperatorIsToldWhenNothingCanBeKept() throws {
         let path = folder + "/state/" + Vault.fileName
         _ = try station().mesh.me

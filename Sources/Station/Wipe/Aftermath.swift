@@ -20,9 +20,10 @@ struct Aftermath: Equatable {
         self.unprovisionedName = unprovisionedName
     }
 
+    /// A file that is there counts, even if nobody can read what is in it.
     init(in directory: String) {
-        notice = Aftermath.read(directory + "/" + Aftermath.noticeFile).flatMap { WipeCause(rawValue: $0) }
-        unprovisionedName = Aftermath.read(directory + "/" + Aftermath.latchFile)
+        notice = Aftermath.read(directory + "/" + Aftermath.noticeFile).map { WipeCause(rawValue: $0) ?? .panic }
+        unprovisionedName = Aftermath.read(directory + "/" + Aftermath.latchFile).map { $0.isEmpty ? "anon" : $0 }
     }
 
     /// The app's form of a name nobody chose (chapter 06 §11.2).
@@ -40,8 +41,13 @@ struct Aftermath: Equatable {
         guard unlink(path) == 0 || errno == ENOENT else { throw .last("unlink", subject: path) }
     }
 
+    /// `nil` when there is no such file, empty when it cannot be read.
     private static func read(_ path: String) -> String? {
-        (try? PrivateFile.read(path, limit: sizeLimit)).map { String(decoding: $0, as: UTF8.self) }
+        do {
+            return String(decoding: try PrivateFile.read(path, limit: sizeLimit), as: UTF8.self)
+        } catch {
+            return error == .absent ? nil : ""
+        }
     }
 
     /// The configuration as far as it counts.

@@ -45,8 +45,8 @@ public final class BlockedStation: Box {
     private var report: WipeReport { WipeReport(failures) }
 
     private func tryAgain() {
-        let cause = premises.markers.pending ?? .panic
-        switch PanicWipe.run(with: premises.wipe(cause)) {
+        // Somebody asks for it, whatever began the wipe before.
+        switch PanicWipe.run(with: premises.wipe(.panic)) {
         case .complete:
             log.info("the wipe is complete")
             control?.stop()

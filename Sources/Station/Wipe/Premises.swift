@@ -18,15 +18,17 @@ struct Premises {
     /// The wipe of everything here.
     /// - Parameter silence: closes what is open, where something is.
     func wipe(_ cause: WipeCause, silence: @escaping () -> Void = {}) -> StateWipe {
-        // Somebody else's place and relays are as telling as one's own, but a box that was merely copied keeps them.
-        let keepsSettings = configuration.panic.resume || cause == .moved
+        // Somebody else's place and relays are as telling as one's own, but a box that was merely copied keeps them;
+        // unless a panic took them away before, which no move undoes.
+        let isMove = cause == .moved
+        let sparesSettings = isMove || configuration.panic.resume
         return StateWipe(
             cause, of: directory, markers: markers, keyFiles: LegacyIdentity.files,
-            keeping: [StateDirectory.lockName],
+            keeping: isMove ? [StateDirectory.lockName, Aftermath.latchFile] : [StateDirectory.lockName],
             others: [
                 .silence: silence,
                 .removeTraces: {
-                    guard !keepsSettings, let configurationPath else { return }
+                    guard !sparesSettings, let configurationPath else { return }
                     try ConfigurationRedaction.redact(configurationPath, configuration)
                 },
                 .createIdentity: {
@@ -34,9 +36,9 @@ struct Premises {
                     if configuration.storage == .persistent {
                         try IdentityStore(in: state).create(for: host, using: &random)
                     }
+                    let isBare = isMove ? aftermath.unprovisionedName != nil : !sparesSettings
                     try Aftermath(
-                        notice: cause,
-                        unprovisionedName: keepsSettings ? nil : Aftermath.anonymousName(using: &random)
+                        notice: cause, unprovisionedName: isBare ? Aftermath.anonymousName(using: &random) : nil
                     ).write(in: directory)
                 },
             ])

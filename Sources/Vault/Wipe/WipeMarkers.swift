@@ -30,13 +30,10 @@ public struct WipeMarkers: Sendable {
 
     /// The wipe that was begun and not completed; nil when there is none. A marker that cannot be read counts: whoever
     /// cannot tell must not go on the air. Only where the second place is forbidden to us can no marker of ours be.
+    /// Where the two differ, the wipe that spares less counts.
     public var pending: WipeCause? {
-        let first = WipeMarkers.read(statePath)
-        let second = WipeMarkers.read(secondPath)
-        switch (first, second) {
-        case (.some(let cause), _): return cause
-        case (nil, let cause): return cause
-        }
+        let causes = [statePath, secondPath].compactMap { WipeMarkers.read($0) }
+        return causes.contains(.panic) ? .panic : causes.first
     }
 
     private static func read(_ path: String) -> WipeCause? {
