@@ -47,6 +47,13 @@ final class WipeTests: XCTestCase {
 
     private func records() throws -> Int { (try status()?["storage"] as? [String: Any])?["records"] as? Int ?? 0 }
 
+    private func messagesHeard() throws -> Int {
+        let answer = try Programs.run("bitgate", "counters", "--json", "--socket", socket, in: scratch)
+        let top = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any]
+        let mesh = (top?["counters"] as? [String: Any])?["mesh"] as? [String: Int]
+        return try XCTUnwrap(mesh?["messages_delivered"])
+    }
+
     /// Somebody in the room who says this and leaves.
     private func say(_ text: String, as name: String) throws {
         let input = Pipe()
@@ -54,8 +61,9 @@ final class WipeTests: XCTestCase {
             Programs.folder.appendingPathComponent("bitgate").path,
             ["chat", "--room", scratch.path + "/room", "--name", name], in: scratch, input: input)
         XCTAssertTrue(Programs.eventually { person.output.text.contains(" came") }, person.errors.text)
+        let heard = try messagesHeard()
         input.fileHandleForWriting.write(Data((text + "\n").utf8))
-        Thread.sleep(forTimeInterval: 0.5)
+        XCTAssertTrue(try Programs.eventually { try messagesHeard() > heard }, person.errors.text)
         try input.fileHandleForWriting.close()
         XCTAssertEqual(person.wait().status, 0)
     }
@@ -116,7 +124,7 @@ final class WipeTests: XCTestCase {
         let newPeer = try XCTUnwrap(after["peer"] as? String)
         XCTAssertNotEqual(newPeer, peer)
 
-        let frames = try listen(for: 3)
+        let frames = try listen(for: "anon")
         XCTAssertFalse(frames.isEmpty, "the new identity announces itself")
         var texts = [WipeTests.secretText, WipeTests.name, "bertha", peer, WipeTests.cell].map { Data($0.utf8) }
         texts += [key, Data(key.map { String(format: "%02x", $0) }.joined().utf8), sealed.suffix(48)]
@@ -137,12 +145,16 @@ final class WipeTests: XCTestCase {
         XCTAssertEqual(daemon.stop().status, 0)
     }
 
-    /// All frames a newcomer to the room hears within this many seconds.
-    private func listen(for seconds: Int) throws -> Data {
+    /// All frames a newcomer to the room hears until one holds this text, and for a second after it.
+    private func listen(for text: String) throws -> Data {
         final class Ear: LinkPortDelegate {
             var frames = Data()
+            var onFrame: (() -> Void)?
             func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int) {}
-            func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) { frames.append(contentsOf: frame) }
+            func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) {
+                frames.append(contentsOf: frame)
+                onFrame?()
+            }
             func linkDown(_ link: LinkID) {}
         }
         let loop = try LibeventLoop()
@@ -152,7 +164,12 @@ final class WipeTests: XCTestCase {
         let ear = Ear()
         air.delegate = ear
         try air.start()
-        loop.schedule(after: .seconds(seconds)) { loop.stop() }
+        ear.onFrame = { [unowned ear] in
+            guard ear.frames.range(of: Data(text.utf8)) != nil else { return }
+            ear.onFrame = nil
+            loop.schedule(after: .seconds(1)) { loop.stop() }
+        }
+        loop.schedule(after: .seconds(20)) { loop.stop() }
         loop.run()
         air.stop()
         return ear.frames
