@@ -163,7 +163,7 @@ enum Help {
 
     static let simulate = """
         usage: bitgate simulate [--scenario NAME] [--nodes N] [--hours H] [--seed S] [--svg FILE]
-               bitgate simulate [--scenario NAME|any] --seeds COUNT [--seed FIRST]
+               bitgate simulate [--scenario NAME|any] --seeds COUNT [--seed FIRST] [--keep-going]
                bitgate simulate --list
 
         Plays a mesh of real nodes on simulated links, in virtual time. Checks run after every step: nobody hears a
@@ -173,9 +173,11 @@ enum Help {
 
           --scenario NAME   what to play (default venue); any: a small one that the seed chooses
           --nodes N         how many nodes
-          --hours H         how much virtual time, such as 6 or 0.5
+          --hours H         how much virtual time, such as 6 or 0.5, to the second
+          --small           let the seed choose a small number of nodes and some minutes
           --seed S          where all chance comes from (default 1)
           --seeds COUNT     so many seeds, one after the other, up to the first broken promise
+          --keep-going      to the last seed, whatever breaks
           --svg FILE        draw the mesh and how long one message took to each node
           --steps COUNT     stop after so many steps
           --sabotage CHECK  slip CHECK a fault, to see that it notices

@@ -7,7 +7,7 @@ import Station
 enum SimulateCommand {
     static func run(_ arguments: [String]) throws -> Int32 {
         let arguments = try Arguments(
-            arguments, flags: ["--list"],
+            arguments, flags: ["--list", "--keep-going", "--small"],
             options: ["--scenario", "--nodes", "--hours", "--seed", "--seeds", "--svg", "--steps", "--sabotage"])
         try arguments.expectWords(atMost: 0)
         if arguments.has("--list") {
@@ -39,34 +39,40 @@ enum SimulateCommand {
             Output.write("picture                    \(TerminalText.escape(path))\n")
         }
         guard let violation = run.violation else { return ExitStatus.ok }
-        Output.error("BROKEN  \(violation)\nreplay  \(plan.replay(kind, setting))\n")
+        Output.error("BROKEN  \(violation)\nreplay  \(plan.replay(run))\n")
         return brokenPromise
     }
 
     // MARK: Many runs
 
-    /// Seed after seed until one breaks a promise.
+    /// Seed after seed, until one breaks a promise or all are done.
     private static func playMany(_ plan: SimulationPlan) -> Int32 {
         var meter = ProgressMeter()
         let count = plan.seeds ?? 1
         var steps: UInt64 = 0
-        for number in 0..<count {
-            let seed = plan.seed &+ number
-            let (kind, setting) = plan.play(seed: seed)
+        var broken: UInt64 = 0
+        var played: UInt64 = 0
+        while played < count, broken == 0 || plan.keepsGoing {
+            let (kind, setting) = plan.play(seed: plan.seed &+ played)
             let run = SimulationRun(kind, setting)
             plan.apply(to: run)
             run.play()
+            played += 1
             steps += run.mesh.steps
             if let violation = run.violation {
+                broken += 1
                 meter.finish()
-                Output.error("BROKEN  \(violation)\nreplay  \(plan.replay(kind, setting))\n")
-                return brokenPromise
+                Output.error("BROKEN  \(violation)\nreplay  \(plan.replay(run))\n")
             }
-            meter.show("seed \(number + 1) of \(count), \(kind.name), \(steps) steps, nothing broken")
+            meter.show(
+                "seed \(played) of \(count), \(kind.name), \(steps) steps, "
+                    + (broken == 0 ? "nothing broken" : "\(broken) broken"))
         }
         meter.finish()
-        Output.write("\(count) seeds from \(plan.seed), \(steps) steps, \(meter.seconds) s: nothing broken\n")
-        return ExitStatus.ok
+        Output.write(
+            "\(played) seeds from \(plan.seed), \(steps) steps, \(meter.seconds) s: "
+                + (broken == 0 ? "nothing broken\n" : "\(broken) broken\n"))
+        return broken == 0 ? ExitStatus.ok : brokenPromise
     }
 
     private static func write(_ text: String, to path: String) throws(StationFault) {

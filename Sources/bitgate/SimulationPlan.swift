@@ -10,6 +10,9 @@ struct SimulationPlan {
     let span: Interval?
     let seed: UInt64
     let seeds: UInt64?
+    let keepsGoing: Bool
+    /// Sizes are chosen by the seed.
+    let isSmall: Bool
     let picture: String?
     let steps: UInt64?
     let sabotage: Sabotage?
@@ -33,12 +36,16 @@ struct SimulationPlan {
             guard let hours = Double(text), hours > 0, hours <= SimulationPlan.mostHours else {
                 throw .usage("--hours must be a number above 0 and up to \(Int(SimulationPlan.mostHours))")
             }
-            span = .seconds(hours * 3_600)
+            // Whole seconds, so that a printed number of hours gives the same run again.
+            span = .seconds(max(1, Int((hours * 3_600).rounded())))
         } else {
             span = nil
         }
         seed = try SimulationPlan.number(arguments, "--seed") ?? 1
         seeds = try SimulationPlan.number(arguments, "--seeds")
+        keepsGoing = arguments.has("--keep-going")
+        isSmall = arguments.has("--small")
+        if isSmall, nodes != nil || span != nil { throw .usage("--small chooses the size") }
         steps = try SimulationPlan.number(arguments, "--steps")
         picture = arguments.value("--svg")
         if seeds != nil, picture != nil { throw .usage("--svg takes one seed") }
@@ -62,6 +69,7 @@ struct SimulationPlan {
 
     func play(seed: UInt64) -> (any Scenario.Type, Setting) {
         guard let kind else { return Scenarios.small(seed: seed) }
+        if isSmall { return (kind, Scenarios.small(kind, seed: seed)) }
         return (kind, Setting(nodes: nodes ?? kind.usual.nodes, span: span ?? kind.usual.span, seed: seed))
     }
 
@@ -71,11 +79,7 @@ struct SimulationPlan {
     }
 
     /// The command that plays one run again.
-    func replay(_ kind: any Scenario.Type, _ setting: Setting) -> String {
-        let hours = setting.span.seconds / 3_600
-        var command =
-            "bitgate simulate --scenario \(kind.name) --nodes \(setting.nodes) --hours \(hours) --seed \(setting.seed)"
-        if let sabotage { command += " --sabotage \(sabotage.rawValue)" }
-        return command
+    func replay(_ run: SimulationRun) -> String {
+        run.command + (sabotage.map { " --sabotage \($0.rawValue)" } ?? "")
     }
 }

@@ -80,7 +80,8 @@ extension MeshNode {
     }
 
     private func write(_ padded: [UInt8], of frame: Frame, _ outputClass: OutputClass, to chosen: [LinkID]) -> Bool {
-        let priority = frame.withView(Transmission.priority)
+        // How fast a link really is only its queue knows: what is beyond anybody's share waits there for all else.
+        let priority = outputClass == .excess ? .low : frame.withView(Transmission.priority)
         var wentOut = false
         for link in chosen {
             guard let limit = linkTable.frameLimit(of: link), frame.bytes.count <= limit else {

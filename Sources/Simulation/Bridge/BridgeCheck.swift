@@ -20,6 +20,8 @@ final class BridgeCheck: SimulationObserver {
         let gateway: PeerID
         /// When a relay first took it in.
         var accepted: Instant?
+        /// Gateways that got it from a relay: they pass it on once.
+        var told: Set<Int> = []
         /// Nodes that must hear it, and since when nothing stood in the way.
         var due: [Int: Instant] = [:]
     }
@@ -39,6 +41,8 @@ final class BridgeCheck: SimulationObserver {
         var uplink = Interval.seconds(20)
         /// Longest way down to the other hall: a full minute's budget may be spent (chapter 06 §4.10).
         var downlink = Interval.seconds(150)
+        /// Time in which messages of one author count as said at once.
+        var spacing = Interval.seconds(15)
         /// Relays refuse events of 60 s, so deposits of that age are given up (chapter 05 §18).
         var flushedAge = Interval.seconds(50)
     }
@@ -50,8 +54,12 @@ final class BridgeCheck: SimulationObserver {
     private(set) var copies: [Copy] = []
     private(set) var retractions = 0
     private(set) var noWayOut = 0
+    /// Deposited with a gateway of the other hall, which is in reach as far as the phone knows: somebody who came from
+    /// there brought its announce along.
+    private(set) var misled = 0
     private var order: [EventID] = []
     private var visible: [Int: [EventID: Int]] = [:]
+    private var lastShown: (message: GatewayMessage, node: Int)?
     /// Messages whose radio copy has just been heard beside a bridged one.
     private var contested: [Int: Int] = [:]
     private var composing: (message: Int, author: Int)?
@@ -59,7 +67,9 @@ final class BridgeCheck: SimulationObserver {
     private var stations: [Int: SimulatedStation] = [:]
     private var gateways: [PeerID: Int] = [:]
     private var relays: [SimulatedRelay] = []
+    /// When links ended in each hall, and when each node last came to its hall.
     private var changes: [Int: [Instant]] = [:]
+    private var arrivals: [Int: Instant] = [:]
     private var sends: [Int: [(at: Instant, bytes: Int)]] = [:]
     private var disconnected: [Int: Instant] = [:]
     private var disconnections: [Int: Int] = [:]
@@ -79,19 +89,25 @@ final class BridgeCheck: SimulationObserver {
     }
 
     func enter(_ node: Int, hall number: Int, in mesh: SimulatedMesh) {
-        if let left = hall[node] { changes[left, default: []].append(mesh.now.monotonic) }
         hall[node] = number
-        changes[number, default: []].append(mesh.now.monotonic)
+        arrivals[node] = mesh.now.monotonic
     }
 
-    func hall(of node: Int) -> Int? { hall[node] }
+    /// Is between halls.
+    func leave(_ node: Int) { hall[node] = nil }
 
     func linkDown(_ link: LinkID, a: Int, b: Int, in mesh: SimulatedMesh) {
         for node in [a, b] { if let hall = hall[node] { changes[hall, default: []].append(mesh.now.monotonic) } }
     }
 
+    /// No link has ended lately that a route could lead over, and everybody has heard of the gateway.
     private func isCalm(_ hall: Int, from start: Instant, to end: Instant) -> Bool {
-        !(changes[hall] ?? []).contains { $0 > start - promises.calm && $0 <= end }
+        start - SimulatedMesh.start.monotonic > promises.calm
+            && !(changes[hall] ?? []).contains { $0 > start - promises.calm && $0 <= end }
+    }
+
+    private func hasSettled(_ node: Int, at now: Instant) -> Bool {
+        arrivals[node].map { now - $0 > promises.calm } ?? false
     }
 
     /// Who surely gets what a node sends.
@@ -114,7 +130,7 @@ final class BridgeCheck: SimulationObserver {
         guard outcome != .deposited else { return }
         noWayOut += 1
         let now = mesh.now.monotonic
-        if let hall = hall[node], isCalm(hall, from: now, to: now),
+        if let hall = hall[node], isCalm(hall, from: now, to: now), hasSettled(node, at: now),
             reach(of: node, mesh).contains(where: { stations[$0]?.uplink != nil })
         {
             mesh.report("bridge", node: node, "found no gateway for message \(number): \(outcome)")
@@ -127,21 +143,40 @@ final class BridgeCheck: SimulationObserver {
         }
         let now = mesh.now.monotonic
         if message.accepted == nil { bridged[event.id]?.accepted = now }
+        guard isShownForCertain(message, at: now) else { return }
         for (node, station) in stations.sorted(by: { $0.key < $1.key }) where hall[node] != message.hall {
             guard let uplink = station.uplink, relay.serves(uplink, event.event) else { continue }
-            let listeners = reach(of: node, mesh).filter { $0 != node && stations[$0] != nil }
+            let listeners = reach(of: node, mesh).filter { stations[$0] != nil }
             let outages = relay.outages
             // Unless the relay goes down before it has told the gateway.
             mesh.schedule(after: .seconds(2)) { [self] _ in
-                guard relay.isUp, relay.outages == outages else { return }
+                guard relay.isUp, relay.outages == outages,
+                    bridged[event.id]?.told.insert(node).inserted ?? false
+                else { return }
                 for listener in listeners { bridged[event.id]?.due[listener] = now }
             }
         }
     }
 
+    /// Nobody is shown more than five messages of one author at once (chapter 05 §8.3).
+    private func isShownForCertain(_ message: Bridged, at now: Instant) -> Bool {
+        let others = bridged.values.count { other in
+            other.author == message.author && other.accepted.map { now - $0 <= promises.spacing } ?? false
+        }
+        return Double(others) <= GatewayLimits.senderBurst
+    }
+
+    /// More than ten deposits of one phone in a minute are not looked at (chapter 06 §4.9).
+    private func isTakenForCertain(_ message: Bridged) -> Bool {
+        let others = bridged.values.count { other in
+            other.author == message.author && other.at <= message.at && message.at - other.at <= GatewayLimits.window
+        }
+        return others <= GatewayLimits.depositTokens
+    }
+
     /// Whatever gets to a gateway that has a relay gets to that relay.
     private func expectPublication(of id: EventID, by gateway: Int, in mesh: SimulatedMesh) {
-        guard let message = bridged[id], isCalm(message.hall, from: message.at, to: message.at),
+        guard let message = bridged[id], hasSettled(message.author, at: message.at),
             reach(of: message.author, mesh).contains(gateway), let uplink = stations[gateway]?.uplink
         else { return }
         let serving = relays.filter { relay in uplink.client.isAnyConnected(of: [relay.url]) && relay.isUp }
@@ -153,7 +188,7 @@ final class BridgeCheck: SimulationObserver {
     }
 
     private func requirePublication(of id: EventID, _ why: String, _ mesh: SimulatedMesh) {
-        guard let message = bridged[id], message.accepted == nil,
+        guard let message = bridged[id], message.accepted == nil, isTakenForCertain(message),
             isCalm(message.hall, from: message.at, to: message.at + .seconds(3))
         else { return }
         mesh.report("bridge", node: message.author, "message \(message.message) \(why) and got to no relay")
@@ -163,10 +198,14 @@ final class BridgeCheck: SimulationObserver {
     private func expectFlush(of gateway: Int, waitingSince start: Instant, in mesh: SimulatedMesh) {
         let peer = mesh.nodes[gateway].id
         let waiting = order.filter { id in
-            bridged[id].map { $0.gateway == peer && $0.at > start + .seconds(5) } ?? false
+            bridged[id].map { $0.gateway == peer && $0.at > start - .seconds(2) } ?? false
         }
+        let neighbourhood = Set(reach(of: gateway, mesh))
         let young = waiting.filter { id in
-            bridged[id].map { mesh.now.monotonic - $0.at <= promises.flushedAge && $0.accepted == nil } ?? false
+            guard let message = bridged[id], message.accepted == nil, neighbourhood.contains(message.author) else {
+                return false
+            }
+            return message.at > start + .seconds(5) && mesh.now.monotonic - message.at <= promises.flushedAge
         }
         let authors = Dictionary(waiting.compactMap { bridged[$0]?.author }.map { ($0, 1) }, uniquingKeysWith: +)
         guard waiting.count <= GatewayLimits.queuedDeposits,
@@ -200,8 +239,8 @@ final class BridgeCheck: SimulationObserver {
         for id in order {
             guard let message = bridged[id] else { continue }
             for (node, since) in message.due.sorted(by: { $0.key < $1.key }) {
-                guard let hall = hall[node], mesh.now.monotonic - since >= promises.downlink,
-                    isCalm(hall, from: since, to: since + promises.downlink), !knows(node, id, message.message)
+                guard hall[node] != nil, mesh.now.monotonic - since >= promises.downlink,
+                    arrivals[node].map({ $0 < since }) ?? false, !knows(node, id, message.message)
                 else { continue }
                 mesh.report("bridge", node: node, "message \(message.message) never came over the bridge")
             }
@@ -215,10 +254,14 @@ final class BridgeCheck: SimulationObserver {
     /// Copies that had to be heard, of those messages that are old enough.
     var due: Int { bridged.values.reduce(0) { $0 + $1.due.count } }
 
+    var outages: Int { relays.reduce(0) { $0 + $1.outages } }
+
+    /// For sabotage only: the next copy counts as shown and is not.
+    var losesNextCopy = false
+
     /// For sabotage only.
-    func loseLastCopy() {
-        guard let last = copies.last else { return }
-        visible[last.node] = visible[last.node]?.filter { $0.value != last.message }
+    func showLastCopyAgain(in mesh: SimulatedMesh) {
+        if let lastShown { showed(lastShown.message, at: lastShown.node, in: mesh) }
     }
 }
 
@@ -230,6 +273,7 @@ extension BridgeCheck: StationObserver {
         bridged[event] = Bridged(
             message: composing.message, author: node, hall: hall, at: mesh.now.monotonic, gateway: gateway)
         order.append(event)
+        if let there = gateways[gateway].flatMap({ self.hall[$0] }), there != hall { misled += 1 }
         if let gateway = gateways[gateway] { expectPublication(of: event, by: gateway, in: mesh) }
     }
 
@@ -261,6 +305,11 @@ extension BridgeCheck: StationObserver {
         }
         guard visible[node, default: [:]].updateValue(number, forKey: message.id) == nil else {
             return mesh.report("bridge", node: node, "shows message \(number) twice")
+        }
+        lastShown = (message, node)
+        if losesNextCopy {
+            losesNextCopy = false
+            visible[node]?[message.id] = nil
         }
         copies.append(Copy(message: number, node: node, at: mesh.now.monotonic))
     }

@@ -28,6 +28,8 @@ public final class DeliveryLog: SimulationObserver {
     private var heard: [Int: BitSet] = [:]
     private var frames: Set<UInt64> = []
     private var digest = SHA256.Stream()
+    /// For sabotage only: sees no signature any more.
+    var isBlind = false
 
     public init() {}
 
@@ -65,7 +67,7 @@ public final class DeliveryLog: SimulationObserver {
     }
 
     public func transmitted(_ transmission: SimulatedMesh.Transmission, in mesh: SimulatedMesh) {
-        guard transmission.from >= 0, transmission.bytes[1] == MessageType.message.rawValue,
+        guard !isBlind, transmission.from >= 0, transmission.bytes[1] == MessageType.message.rawValue,
             frames.insert(transmission.hash).inserted,
             let frame = try? Frame(transmission.bytes), let packet = frame.packet(),
             let text = String(validating: packet.payload, as: UTF8.self)

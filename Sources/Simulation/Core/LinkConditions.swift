@@ -51,4 +51,38 @@ extension SimulatedMesh {
         var free: Instant
         var arrived: Instant
     }
+
+    /// Frames in line for a link: by priority, and in order within one (chapter 03 A10).
+    struct Backlog {
+        private var frames: [(bytes: [UInt8], priority: WritePriority)] = []
+        private var size = 0
+
+        var isEmpty: Bool { frames.isEmpty }
+
+        /// - Returns: how many frames were dropped for it, from the end of the line.
+        mutating func insert(_ bytes: [UInt8], _ priority: WritePriority) -> Int {
+            var place = frames.count
+            while place > 0, frames[place - 1].priority > priority { place -= 1 }
+            frames.insert((bytes, priority), at: place)
+            size += bytes.count
+            var dropped = 0
+            while size > Conditions.backlog, let last = frames.popLast() {
+                size -= last.bytes.count
+                dropped += 1
+            }
+            return dropped
+        }
+
+        mutating func takeFirst() -> [UInt8]? {
+            guard !frames.isEmpty else { return nil }
+            let first = frames.removeFirst()
+            size -= first.bytes.count
+            return first.bytes
+        }
+    }
+
+    /// No frame is lost any more on the links there are.
+    func clearWeather() {
+        for index in channels.indices { channels[index]?.conditions.loss = 0 }
+    }
 }

@@ -53,6 +53,8 @@ extension SimulatedMesh {
         guard let channel = channel(link) else { return }
         channels[Int(link.value)] = nil
         channels[Int(channel.far.value)] = nil
+        backlogs[link] = nil
+        backlogs[channel.far] = nil
         linkCount -= 1
         let (opener, acceptor) = channel.isOpener ? (channel.from, channel.to) : (channel.to, channel.from)
         let name = channel.isOpener ? link : channel.far
@@ -89,18 +91,26 @@ extension SimulatedMesh {
 
     // MARK: Frames
 
-    /// Puts a frame on a link.
-    public func transmit(_ frame: [UInt8], on link: LinkID) {
-        guard var channel = channel(link) else { return }
+    /// Puts a frame on a link, or in line for it.
+    public func transmit(_ frame: [UInt8], on link: LinkID, priority: WritePriority = .high) {
+        guard let channel = channel(link) else { return }
         let transmission = Transmission(
             at: now.monotonic, from: channel.from, to: channel.to, link: link, bytes: frame,
             hash: latestFrame.hash(of: frame))
         if recordsAir { air.append(transmission) }
         for observer in airObservers { observer.transmitted(transmission, in: self) }
+        guard let bytes = interference == nil ? frame : interference?(transmission) else { return }
+        if priority > .high, channel.free > now.monotonic || backlogs[link] != nil {
+            wait(bytes, priority, for: link, channel)
+        } else {
+            launch(bytes, on: link, channel)
+        }
+    }
 
+    private func launch(_ bytes: [UInt8], on link: LinkID, _ channel: Channel) {
+        var channel = channel
         let conditions = channel.conditions
         let isLost = conditions.loss > 0 && Double.random(in: 0..<1, using: &random) < conditions.loss
-        let bytes = interference == nil ? frame : interference?(transmission)
         let delay = Interval.milliseconds(Int(Int64.random(in: conditions.delay, using: &random)))
         if let rate = conditions.bytesPerSecond {
             let begin = max(channel.free, now.monotonic)
@@ -109,13 +119,29 @@ extension SimulatedMesh {
                 overflows += 1
                 return
             }
-            channel.free = begin + .seconds(Double(frame.count) / Double(rate))
+            channel.free = begin + .seconds(Double(bytes.count) / Double(rate))
             channel.arrived = max(channel.arrived, channel.free + delay)
         } else {
             channel.arrived = max(channel.arrived, now.monotonic + delay)
         }
         channels[Int(link.value)] = channel
-        if !isLost, let bytes { heap.add(.arrival(channel: link, bytes: bytes), due: channel.arrived) }
+        if !isLost { heap.add(.arrival(channel: link, bytes: bytes), due: channel.arrived) }
+    }
+
+    /// What may go first goes at once, behind what went before. The rest waits until the link is free.
+    private func wait(_ bytes: [UInt8], _ priority: WritePriority, for link: LinkID, _ channel: Channel) {
+        if backlogs[link] == nil { heap.add(.free(link), due: channel.free) }
+        overflows += UInt64(backlogs[link, default: Backlog()].insert(bytes, priority))
+    }
+
+    /// The moment has come at which a link was to be free.
+    func freed(_ link: LinkID) {
+        guard let channel = channel(link), backlogs[link] != nil else { return }
+        if channel.free <= now.monotonic, let bytes = backlogs[link]?.takeFirst() {
+            launch(bytes, on: link, channel)
+            if backlogs[link]?.isEmpty ?? true { backlogs[link] = nil }
+        }
+        if backlogs[link] != nil { heap.add(.free(link), due: channels[Int(link.value)]?.free ?? now.monotonic) }
     }
 
     func deliver(_ bytes: [UInt8], _ channel: Channel) {

@@ -13,6 +13,8 @@ public final class SimulatedMesh {
         /// A frame arrives at the far end of a channel.
         case arrival(channel: LinkID, bytes: [UInt8])
         case wake(Int)
+        /// A link is free for what waits.
+        case free(LinkID)
         case action((SimulatedMesh) -> Void)
     }
 
@@ -52,6 +54,8 @@ public final class SimulatedMesh {
     var heap = EventHeap<Step>()
     var latestFrame = LatestFrame()
     var channels: [Channel?] = [nil]
+    /// Frames that wait for their link, where there are any.
+    var backlogs: [LinkID: Backlog] = [:]
     public internal(set) var linkCount = 0
     var outsiders: [any Outsider] = []
     /// Frames that found a link's queue full.
@@ -185,6 +189,7 @@ public final class SimulatedMesh {
             steps += 1
             node.wake = .distantFuture
             wake(node)
+        case .free(let link): freed(link)
         case .action(let action):
             steps += 1
             action(self)
@@ -226,7 +231,7 @@ public final class SimulatedMesh {
 
     private func carry(_ effect: MeshEffect, of node: SimulatedNode) {
         switch effect {
-        case .transmit(let frame, let link, _): transmit(frame, on: link)
+        case .transmit(let frame, let link, let priority): transmit(frame, on: link, priority: priority)
         case .disconnect(let link): disconnect(link)
         case .event(let event):
             if recordsEvents { node.note(event, at: now.monotonic) }

@@ -34,6 +34,8 @@ public final class ReferenceCheck: SimulationObserver {
     private var strict = ReferenceMesh()
     /// Links that were up when the round began.
     private var trusted: Set<LinkID> = []
+    /// Messages said since the round began: they are passed on from the next one on.
+    private var fresh: [(message: Int, author: Int)] = []
     /// Deliveries that were due, over all nodes that left or stayed to the end.
     public private(set) var due = 0
 
@@ -52,6 +54,8 @@ public final class ReferenceCheck: SimulationObserver {
         let links = strict.links.filter { trusted.contains($0.key) }.values
         strict.exchange(over: Array(links), hops: patience.hops)
         trusted = Set(strict.links.keys)
+        for (message, author) in fresh where !mesh.nodes[author].isRetired { strict.hear(message, at: author) }
+        fresh.removeAll()
         mesh.schedule(after: patience.round) { [weak self] in self?.round($0) }
     }
 
@@ -77,7 +81,8 @@ public final class ReferenceCheck: SimulationObserver {
     public func said(_ message: PublicMessage, by node: Int, in mesh: SimulatedMesh) {
         generous.say(by: node)
         generous.share(around: node)
-        strict.say(by: node)
+        strict.announce(by: node)
+        if let number = log.number(of: message) { fresh.append((number, node)) }
     }
 
     public func happened(_ event: MeshEvent, at node: Int, in mesh: SimulatedMesh) {
@@ -100,7 +105,11 @@ public final class ReferenceCheck: SimulationObserver {
         guard let expected = strict.has[node] else { return }
         due += expected.count
         if let missing = expected.firstMissing(in: log.known(to: node)) {
-            mesh.report("reference mesh", node: node, "never heard message \(missing), which must have got there")
+            let message = log.said[missing]
+            let said = ClockText.text(message.at - SimulatedMesh.start.monotonic)
+            mesh.report(
+                "reference mesh", node: node,
+                "never heard message \(missing) of node \(message.author), said at \(said), which must have got there")
         }
     }
 }

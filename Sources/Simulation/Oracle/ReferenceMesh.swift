@@ -16,9 +16,12 @@ struct ReferenceMesh {
 
     /// Messages are numbered in the order they are said.
     mutating func say(by node: Int) {
-        has[node, default: BitSet()].insert(author.count)
+        hear(author.count, at: node)
         author.append(node)
     }
+
+    /// Numbers a message that nobody passes on before its author `hear`s it.
+    mutating func announce(by node: Int) { author.append(node) }
 
     /// Nodes in reach of `start`, nearest first, with their distances.
     func reach(of start: Int, hops: Int = .max, over links: [(a: Int, b: Int)]? = nil) -> [(node: Int, hops: Int)] {

@@ -9,11 +9,13 @@ public final class FloodScenario: Scenario {
     public static let summary = "a thousand forged senders at line rate on one link, and mail that must get through"
     public static let usual = Setting(nodes: 3, span: .minutes(5), seed: 1)
     public static let fewestNodes = 1
+    public static let shortest = Interval.minutes(1)
 
     /// What a link carries, and what the flood fills its own with.
     private static let bytesPerSecond = 12_000
     private static let floodBytesPerSecond = 40_000
     private static let senders = 1_000
+    private static let reach = 5
     private static let warmUp = Interval.seconds(20)
     /// Between two parcels of one kind, and how long a parcel may be under way.
     private static let pause = Interval.milliseconds(400)
@@ -51,6 +53,9 @@ public final class FloodScenario: Scenario {
         receiver = PostPhone("otto", seed: setting.seed ^ 0x02)
     }
 
+    /// Where the receiver is: not farther than a TTL of 7 carries.
+    private var last: Int { min(setting.nodes, FloodScenario.reach) - 1 }
+
     /// The box, in a row with the nodes behind it; the flood and the sender on the box, the receiver at the far end.
     public func prepare(_ run: SimulationRun) {
         let mesh = run.mesh
@@ -59,7 +64,7 @@ public final class FloodScenario: Scenario {
         for node in 0..<setting.nodes { mesh.addNode(node == 0 ? "gate" : nil) }
         for node in 1..<max(1, setting.nodes) { mesh.connect(node - 1, node, conditions) }
         mesh.connect(sender, to: box, conditions)
-        mesh.connect(receiver, to: setting.nodes - 1, conditions)
+        mesh.connect(receiver, to: last, conditions)
         let flood = FloodingPhone(
             tactic, senders: FloodScenario.senders, targets: [receiver.id, sender.id] + mesh.nodes.map(\.id),
             bytesPerSecond: FloodScenario.floodBytesPerSecond, seed: random.next())
@@ -139,4 +144,16 @@ public final class FloodScenario: Scenario {
     }
 
     public func place(of node: Int) -> Place? { Place(x: Double(node) * 15, y: 0) }
+
+    public var decor: Decor {
+        var decor = Decor()
+        decor.boxes[box] = "gate"
+        decor.landmarks = [
+            Decor.Landmark(name: "flood", place: Place(x: -12, y: -8), nodes: [box], isHostile: true),
+            Decor.Landmark(name: "olga", place: Place(x: -12, y: 8), nodes: [box]),
+            Decor.Landmark(
+                name: "otto", place: Place(x: Double(last) * 15 + 8, y: 10), nodes: [last]),
+        ]
+        return decor
+    }
 }

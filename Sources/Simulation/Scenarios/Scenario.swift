@@ -22,6 +22,8 @@ public protocol Scenario: AnyObject {
     static var usual: Setting { get }
     /// Fewest nodes it makes sense with.
     static var fewestNodes: Int { get }
+    /// Shortest run in which all that can happen does.
+    static var shortest: Interval { get }
 
     init(_ setting: Setting)
 
@@ -33,11 +35,15 @@ public protocol Scenario: AnyObject {
     var findings: [(name: String, value: String)] { get }
     /// Where a node stands, for the picture.
     func place(of node: Int) -> Place?
+    /// What else the picture shows.
+    var decor: Decor { get }
 }
 
 extension Scenario {
+    public static var shortest: Interval { .minutes(8) }
     public func conclude(_ run: SimulationRun) {}
     public var findings: [(name: String, value: String)] { [] }
+    public var decor: Decor { Decor() }
 }
 
 /// A spot on the floor, in metres.
@@ -57,7 +63,11 @@ public struct Place: Hashable, Sendable {
 
 public enum Scenarios {
     public static var all: [any Scenario.Type] {
-        [LineScenario.self, GridScenario.self, VenueScenario.self, TwoHallsScenario.self, FloodScenario.self]
+        [
+            LineScenario.self, GridScenario.self, VenueScenario.self, TwoHallsScenario.self, FloodScenario.self,
+            LossScenario.self, ChurnScenario.self, PartitionScenario.self, SkewScenario.self, HostileScenario.self,
+            RestartScenario.self,
+        ]
     }
 
     /// The name under which `small(seed:)` is asked for.
@@ -69,8 +79,14 @@ public enum Scenarios {
     public static func small(seed: UInt64) -> (any Scenario.Type, Setting) {
         var random = SeededRandom(seed: seed &* 0x2545_f491_4f6c_dd1d)
         let kind: any Scenario.Type = all.randomElement(using: &random) ?? LineScenario.self
+        return (kind, small(kind, seed: seed))
+    }
+
+    /// A run of a few minutes and a few nodes.
+    public static func small(_ kind: any Scenario.Type, seed: UInt64) -> Setting {
+        var random = SeededRandom(seed: seed &* 0x9e37_79b9_7f4a_7c15)
         let nodes = kind.fewestNodes + Int.random(in: 0...6, using: &random)
-        let span = random.interval(.minutes(8), .minutes(16))
-        return (kind, Setting(nodes: nodes, span: .seconds(Int(span.seconds)), seed: seed))
+        return Setting(
+            nodes: nodes, span: kind.shortest + .seconds(Int.random(in: 0...240, using: &random)), seed: seed)
     }
 }

@@ -8,7 +8,7 @@ public final class SimulationRun {
     public let mesh: SimulatedMesh
     public let log = DeliveryLog()
     public let traffic = TrafficCount()
-    public let album: Album?
+    public private(set) var album: Album?
     /// Compares with the reference mesh, where the scenario asks for it.
     public private(set) var reference: ReferenceCheck?
     /// Follows messages over the bridge, where the scenario has one.
@@ -21,14 +21,14 @@ public final class SimulationRun {
         mesh = SimulatedMesh(seed: setting.seed)
         mesh.recordsAir = false
         mesh.recordsEvents = false
-        album = takesPictures ? Album(log: log) : nil
         mesh.observers = [
             log, FloodCheck(), BudgetCheck(),
             BoundsCheck(stride: setting.nodes < SimulationRun.crowd ? 1 : SimulationRun.boundsStride),
             traffic,
         ]
-        if let album {
-            album.place = { [scenario] in scenario.place(of: $0) }
+        if takesPictures {
+            let album = Album(self)
+            self.album = album
             mesh.observers.append(album)
         }
         scenario.prepare(self)
@@ -63,8 +63,14 @@ public final class SimulationRun {
 
     /// Slips a check a fault in the middle of the run.
     public func sabotage(_ kind: Sabotage) {
-        let middle = SimulatedMesh.start.monotonic + Interval(nanoseconds: setting.span.nanoseconds / 2)
-        mesh.observers.append(Saboteur(kind, after: middle, log: log, checks: mesh.observers))
+        let moment = SimulatedMesh.start.monotonic + Interval.seconds(kind.moment * setting.span.seconds)
+        mesh.observers.append(Saboteur(kind, after: moment, run: self))
+    }
+
+    /// What plays this run again.
+    public var command: String {
+        "bitgate simulate --scenario \(type(of: scenario).name) --nodes \(setting.nodes) "
+            + "--hours \(setting.span.seconds / 3_600) --seed \(setting.seed)"
     }
 
     public var violation: Violation? { mesh.violation }

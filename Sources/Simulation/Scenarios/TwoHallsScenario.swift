@@ -12,6 +12,7 @@ public final class TwoHallsScenario: Scenario {
     public static let summary = "two halls joined through relays that fail; people walk over and carry history along"
     public static let usual = Setting(nodes: 24, span: .minutes(30), seed: 1)
     public static let fewestNodes = 6
+    public static let shortest = Interval.minutes(10)
 
     private static let width = 36.0
     private static let depth = 40.0
@@ -148,10 +149,11 @@ public final class TwoHallsScenario: Scenario {
     /// Somebody goes over to the other hall.
     private func scheduleWalk(from hall: Int, _ mesh: SimulatedMesh) {
         let walker = members[hall][members[hall].count - 1]
-        let begin = Interval.seconds(setting.span.seconds * (hall == 0 ? 0.4 : 0.62))
+        let begin = Interval.seconds(setting.span.seconds * (hall == 0 ? 0.25 : 0.45))
         mesh.schedule(after: begin) { [self] mesh in
             for link in mesh.links(of: walker) { mesh.disconnect(link) }
             members[hall].removeAll { $0 == walker }
+            check?.leave(walker)
             places[walker] = Place(
                 x: TwoHallsScenario.width + TwoHallsScenario.gap / 2, y: TwoHallsScenario.depth * 0.8)
             mesh.schedule(after: .minutes(1)) { [self] in arrive(walker, at: 1 - hall, $0) }
@@ -175,6 +177,28 @@ public final class TwoHallsScenario: Scenario {
 
     public func place(of node: Int) -> Place? { places[node] }
 
+    public var decor: Decor {
+        var decor = Decor()
+        for hall in 0..<2 {
+            decor.rooms.append(
+                Decor.Room(
+                    name: "hall \(hall)",
+                    corner: Place(x: Double(hall) * (TwoHallsScenario.width + TwoHallsScenario.gap), y: 0),
+                    width: TwoHallsScenario.width, depth: TwoHallsScenario.depth))
+        }
+        for (number, _) in relays.enumerated() {
+            decor.landmarks.append(
+                Decor.Landmark(
+                    name: "relay \(number)",
+                    place: Place(
+                        x: TwoHallsScenario.width + TwoHallsScenario.gap / 2,
+                        y: TwoHallsScenario.depth * (0.3 + 0.25 * Double(number))),
+                    nodes: gateways))
+        }
+        for node in gateways { decor.boxes[node] = "gate" }
+        return decor
+    }
+
     // MARK: What came of it
 
     public var findings: [(name: String, value: String)] {
@@ -188,7 +212,8 @@ public final class TwoHallsScenario: Scenario {
             (
                 "over the bridge",
                 "\(messages.count) messages, \(messages.count { $0.accepted != nil }) taken by relays, "
-                    + "\(check.copies.count) copies heard of \(check.due) due"
+                    + "\(check.copies.count) copies heard of \(check.due) due; \(check.noWayOut) found no gateway, "
+                    + "\(check.misled) one that was left behind"
             ),
             ("bridge delay", "half \(half) ms, longest \(delays.last ?? 0) ms"),
             ("radio copies that won", String(check.retractions)),

@@ -10,6 +10,7 @@ public final class VenueScenario: Scenario {
         "a hall with a gateway, stewards who stay, a hostile phone, and visitors in and out, some 35 at a time"
     public static let usual = Setting(nodes: 1_000, span: .hours(6), seed: 1)
     public static let fewestNodes = 20
+    public static let shortest = Interval.minutes(11)
 
     /// How long visitors stay: nine minutes on average, so that a thousand in six hours are about 35 phones at a time.
     private static let stay = (least: Interval.minutes(5), most: Interval.minutes(17))
@@ -138,4 +139,11 @@ public final class VenueScenario: Scenario {
     }
 
     public func place(of node: Int) -> Place? { hall.place(of: node) }
+
+    public var decor: Decor {
+        var decor = Decor()
+        decor.rooms = [Decor.Room(name: "the hall", corner: Place(x: 0, y: 0), width: hall.width, depth: hall.depth)]
+        decor.boxes = [0: "gate"]
+        return decor
+    }
 }
