@@ -143,7 +143,6 @@ final class BridgeCheck: SimulationObserver {
         }
         let now = mesh.now.monotonic
         if message.accepted == nil { bridged[event.id]?.accepted = now }
-        guard isShownForCertain(message, at: now) else { return }
         for (node, station) in stations.sorted(by: { $0.key < $1.key }) where hall[node] != message.hall {
             guard let uplink = station.uplink, relay.serves(uplink, event.event) else { continue }
             let listeners = reach(of: node, mesh).filter { stations[$0] != nil }
@@ -158,10 +157,12 @@ final class BridgeCheck: SimulationObserver {
         }
     }
 
-    /// Nobody is shown more than five messages of one author at once (chapter 05 §8.3).
-    private func isShownForCertain(_ message: Bridged, at now: Instant) -> Bool {
+    /// Nobody is shown more than five messages of one author at once (chapter 05 §8.3), in whatever order they come.
+    private func isShownForCertain(_ message: Bridged) -> Bool {
+        guard let accepted = message.accepted else { return false }
         let others = bridged.values.count { other in
-            other.author == message.author && other.accepted.map { now - $0 <= promises.spacing } ?? false
+            guard other.author == message.author, let time = other.accepted else { return false }
+            return time - accepted <= promises.spacing && accepted - time <= promises.spacing
         }
         return Double(others) <= GatewayLimits.senderBurst
     }
@@ -237,7 +238,7 @@ final class BridgeCheck: SimulationObserver {
     /// A message of the last seconds may be on its way still.
     func ended(_ mesh: SimulatedMesh) {
         for id in order {
-            guard let message = bridged[id] else { continue }
+            guard let message = bridged[id], isShownForCertain(message) else { continue }
             for (node, since) in message.due.sorted(by: { $0.key < $1.key }) {
                 guard hall[node] != nil, mesh.now.monotonic - since >= promises.downlink,
                     arrivals[node].map({ $0 < since }) ?? false, !knows(node, id, message.message)

@@ -167,7 +167,8 @@ public final class TwoHallsScenario: Scenario {
             y: TwoHallsScenario.depth / 2)
         places[walker] = place
         check?.enter(walker, hall: hall, in: mesh)
-        let near = members[hall].filter { mesh.links(of: $0).count < HallPlan.mostLinks }
+        // Not to whoever is about to go: the last one.
+        let near = members[hall].dropLast().filter { mesh.links(of: $0).count < HallPlan.mostLinks }
             .sorted { distance($0, place) < distance($1, place) }
         for other in near.prefix(2) { mesh.connect(walker, other, TwoHallsScenario.conditions) }
         members[hall].append(walker)
