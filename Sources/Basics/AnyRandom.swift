@@ -1,5 +1,5 @@
-/// A generator of any type behind a concrete one, so that drawing from it costs one indirect call and not an unspecialised
-/// generic function.
+/// A generator of any type behind a concrete one, so that drawing from it costs one indirect call and not an
+/// unspecialised generic function.
 public struct AnyRandom: RandomNumberGenerator {
     @usableFromInline var generator: any RandomNumberGenerator
 

@@ -17,8 +17,8 @@ public enum MeshLimits {
     /// C8: packets admitted per link, sustained and burst.
     public static let linkPacketsPerSecond = 60.0
     public static let linkPacketBurst = 240.0
-    /// Identities never heard of before, per link, sustained and burst: ours. A link may introduce the whole of a crowd,
-    /// but within the minute that the registry keeps it no more than three quarters of `peerCapacity`.
+    /// Identities never heard of before, per link, sustained and burst: ours. A link may introduce the whole of a
+    /// crowd, but within the minute that the registry keeps it no more than three quarters of `peerCapacity`.
     public static let newIdentitiesPerSecond = 4.0
     public static let newIdentityBurst = 512.0
     /// Bytes inflated per link, sustained and burst; the burst is one payload of the largest size. Recognising a copy
@@ -56,8 +56,8 @@ public enum MeshLimits {
     /// ingress link, and sync answers, leave for all others: ours, a quarter and half.
     public static let outputKeptFromBroadcasts = linkOutputBurst / 4
     public static let outputKeptFromExcess = linkOutputBurst / 2
-    /// What of one ingress link's packets counts as its share, of broadcasts and directed packets each: ours, a quarter of
-    /// C8, which is also the rate of one talker of live voice.
+    /// What of one ingress link's packets counts as its share, of broadcasts and directed packets each: ours, a quarter
+    /// of C8, which is also the rate of one talker of live voice.
     public static let ingressSharePerSecond = linkPacketsPerSecond / 4
     public static let ingressShareBurst = linkPacketBurst / 4
     /// B5: packets of unknown authors relayed per ingress link.

@@ -4,10 +4,9 @@ import EventLoop
 
 /// Sealed records in one SQLite file, for everything that must survive a restart and nothing that must survive a wipe.
 ///
-/// Changes are gathered and written together, each batch when the first of them must be: two seconds after it
-/// was made, unless it can wait: a power cut costs that
-/// much and never corrupts. A disk that takes nothing, or a file that cannot be read, is never fatal: the vault goes
-/// on in memory, says so, and tries again.
+/// Changes are gathered and written together, each batch when the first of them must be: two seconds after it was made,
+/// unless it can wait. A power cut costs that much and never corrupts. A disk that takes nothing, or a file that cannot
+/// be read, is never fatal: the vault goes on in memory, says so, and tries again.
 public final class Vault {
     enum Change {
         case put(store: Int64, row: RowKey, evictionClass: UInt8, sealed: [UInt8])

@@ -74,6 +74,21 @@ final class LinkTableTests: XCTestCase {
         XCTAssertEqual(links.selection.preferredOutgoing, [bob: id(1)])
     }
 
+    /// A replayed announce binds the attacker's link to its author; his own announce on it must not throw the author
+    /// out.
+    func testLinksProvenByTheFormerPeerOutliveARebind() {
+        let links = table(outgoing: 2, incoming: 2)
+        for value: UInt64 in 1...4 { links.bind(id(value), to: ann) }
+        for value: UInt64 in [2, 3] { XCTAssertTrue(links.prove(id(value), as: ann)) }
+        let rebind = links.rebind(id(4), to: bob, at: now)
+        XCTAssertEqual(rebind, LinkTable.Rebind(formerPeer: ann, closed: [id(1)]))
+        XCTAssertEqual(links.all.map(\.id), [id(2), id(3), id(4)])
+        XCTAssertEqual(links.all.map(\.peer), [ann, ann, bob])
+        XCTAssertEqual(links.all.map(\.provenPeer), [ann, ann, nil])
+        XCTAssertEqual(links.selection.preferredOutgoing[ann], id(2))
+        XCTAssertTrue(links.hasDirectLink(to: ann))
+    }
+
     /// A replayed announce of somebody who is here cannot take over another's link (chapter 03 A11.2 rule 1).
     func testRebindIsRefusedWhileTheAnnouncerHasALink() {
         let links = table(incoming: 2)

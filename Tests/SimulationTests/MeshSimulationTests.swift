@@ -4,8 +4,8 @@ import XCTest
 
 @testable import Simulation
 
-/// Meshes on random graphs under the checks that every scenario runs under, and what must have been heard counted to the
-/// message.
+/// Meshes on random graphs under the checks that every scenario runs under, and what must have been heard counted to
+/// the message.
 final class MeshSimulationTests: XCTestCase {
     /// A mesh whose nodes have met, and what its checks found.
     private struct Rig {
@@ -88,8 +88,8 @@ final class MeshSimulationTests: XCTestCase {
         }
     }
 
-    /// Loss, delay and links that come and go: nothing is promised to arrive while it lasts, but nothing arrives twice or
-    /// altered either, and once the weather is fair new neighbours and messages arrive again.
+    /// Loss, delay and links that come and go: nothing is promised to arrive while it lasts, but nothing arrives twice
+    /// or altered either, and once the weather is fair new neighbours and messages arrive again.
     func testRoughMeshNeverRepeatsItselfAndRecovers() {
         Seeds.forEach(15) { seed in
             let rough = SimulatedMesh.Conditions(delay: 5...250, loss: 0.15)

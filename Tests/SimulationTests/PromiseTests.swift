@@ -5,8 +5,8 @@ import XCTest
 
 @testable import Simulation
 
-/// What whole meshes promise, whatever the seed. Each run is held against all checks of the library; a test adds that the
-/// story it is named for really happened.
+/// What whole meshes promise, whatever the seed. Each run is held against all checks of the library; a test adds that
+/// the story it is named for really happened.
 final class PromiseTests: XCTestCase {
     func testEveryReachableNodeHearsEveryMessageOnceWhateverTheSeed() {
         Seeds.play(LineScenario.self, 20, minutes: 8) { run in

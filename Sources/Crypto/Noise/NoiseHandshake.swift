@@ -3,8 +3,8 @@ import Wire
 
 /// One party of a Noise handshake (Noise specification §5.3), without time or transport.
 ///
-/// A message that is refused leaves it as it was: writing and reading work on a copy that takes effect whole. Whether to
-/// give the attempt up then is the caller's decision; a peer that retries begins anew anyway (chapter 02 §3.3).
+/// A message that is refused leaves it as it was: writing and reading work on a copy that takes effect whole. Whether
+/// to give the attempt up then is the caller's decision; a peer that retries begins anew anyway (chapter 02 §3.3).
 public struct NoiseHandshake: Secret {
     public let role: NoiseRole
     /// The other party's static key, once a message proved it, or as given for a one-way seal.

@@ -3,7 +3,8 @@ public enum NoiseLimits {
     public static let tagSize = 16
     /// §3.6: any message of an XX handshake. Peers send 32, 96 and 64 bytes.
     public static let handshakeMessage = 2_048
-    /// The Noise specification's bound on any handshake message, for one-way seals; their carrier is bound more tightly.
+    /// The Noise specification's bound on any handshake message, for one-way seals; their carrier is bound more
+    /// tightly.
     public static let message = 65_535
 
     /// §3.4: the counter in front of a transport message.

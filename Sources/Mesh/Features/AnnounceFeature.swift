@@ -95,6 +95,7 @@ final class AnnounceFeature: MeshFeature {
             let rebind = mesh.linkTable.rebind(arrival.link, to: arrival.sender, at: mesh.now.monotonic)
         else { return mesh.drops.count(.rebindRefused) }
         mesh.closeRetired(rebind.closed)
+        guard !mesh.linkTable.hasDirectLink(to: rebind.formerPeer) else { return }
         mesh.routes.remove(rebind.formerPeer)
         // An implicit leave of whoever was there before.
         if mesh.registry.remove(rebind.formerPeer) != nil { mesh.forgetPresence(of: rebind.formerPeer) }

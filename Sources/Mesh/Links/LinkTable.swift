@@ -127,6 +127,9 @@ final class LinkTable {
 
     /// A11.2: a verified direct announce on a link bound to somebody else. Refused when the announcer already has a
     /// link (somebody may be replaying its announce), or the link was rebound within the cool-down.
+    ///
+    /// Links that the former peer has proven to be its own stay: announces can be replayed, and two of them would
+    /// otherwise throw out anybody.
     func rebind(_ id: LinkID, to peer: PeerID, at now: Instant) -> Rebind? {
         guard let link = self[id], let former = link.peer, former != peer, !hasDirectLink(to: peer) else { return nil }
         if let last = link.reboundAt, now - last < MeshLimits.rebindCooldown { return nil }
@@ -137,7 +140,7 @@ final class LinkTable {
         }
         if link.role == .outgoing { preferred[peer] = id }
         var closed: [LinkID] = []
-        for other in links(of: former) {
+        for other in links(of: former) where self[other]?.provenPeer != former {
             if self[other]?.role == .outgoing {
                 _ = takeOut(other)
                 closed.append(other)
@@ -148,7 +151,7 @@ final class LinkTable {
                 }
             }
         }
-        preferred[former] = nil
+        preferred[former] = links.last { $0.role == .outgoing && $0.peer == former }?.id
         refreshSelection()
         return Rebind(formerPeer: former, closed: closed)
     }

@@ -1,6 +1,6 @@
-/// Who has the better claim to a link's output when there is too much for it. Every header field is the sender's choice,
-/// so what is relayed counts only within the share of the link it came in on: whoever fills one link with a thousand
-/// names, or with directed packets to nobody, has one share.
+/// Who has the better claim to a link's output when there is too much for it. Every header field is the sender's
+/// choice, so what is relayed counts only within the share of the link it came in on: whoever fills one link with a
+/// thousand names, or with directed packets to nobody, has one share.
 enum OutputClass {
     /// Ours.
     case own

@@ -1,8 +1,8 @@
 import Basics
 import Wire
 
-/// Typed payloads on their way into sessions, one queue a peer: whatever goes to a peer leaves in this order (chapter 02
-/// §3.5, §4.12).
+/// Typed payloads on their way into sessions, one queue a peer: whatever goes to a peer leaves in this order (chapter
+/// 02 §3.5, §4.12).
 struct OutboundPayloads {
     private struct Entry {
         let payload: NoisePayload

@@ -3,8 +3,8 @@ import Crypto
 import Wire
 
 /// Noise sessions with all peers (chapter 02 §4), without packets, links or registry: handshake messages and clock
-/// readings go in, outcomes come out. A session's key is the sender ID that packets claim; what stands behind that ID is
-/// known once a handshake is complete, and nothing is told about it before.
+/// readings go in, outcomes come out. A session's key is the sender ID that packets claim; what stands behind that ID
+/// is known once a handshake is complete, and nothing is told about it before.
 struct SessionManager {
     struct Outcome {
         let peer: PeerID

@@ -11,8 +11,8 @@ public struct GossipPolicy: Sendable {
         public var maxAge: UInt64
         /// Frames one sender ID may hold, where the sender is not authenticated.
         public var senderShare: Int?
-        /// What has to go is the oldest arrival of the neighbour that brought most, not the oldest of all: a flood on one
-        /// link, however many names sign it, pushes out what it brought itself.
+        /// What has to go is the oldest arrival of the neighbour that brought most, not the oldest of all: a flood on
+        /// one link, however many names sign it, pushes out what it brought itself.
         public var sparesSmallBringers = false
         /// IDs remembered after their frames are gone, and for how many milliseconds from their timestamp.
         public var remembered: Int

@@ -22,7 +22,8 @@ struct ServedMemory {
     var count: Int { marks.count }
 
     /// Whether the pause since the last time is over for a request made at `now`.
-    /// - Parameter explained: since when the author has been around. Whoever could not verify the packet before can now.
+    /// - Parameter explained: since when the author has been around. Whoever could not verify the packet before can
+    ///   now.
     func allows(_ id: PacketID, explained: Instant? = nil, at now: Instant) -> Bool {
         guard let mark = marks[id] else { return true }
         if let explained, mark.at < explained { return true }

@@ -1,7 +1,7 @@
 import Basics
 
-/// People who stand in a hall, each linked to a few who stand near. Nobody has more than three links, so what is sent to
-/// all is sent to everybody (chapter 03 B7 step 8).
+/// People who stand in a hall, each linked to a few who stand near. Nobody has more than three links, so what is sent
+/// to all is sent to everybody (chapter 03 B7 step 8).
 struct HallPlan {
     let places: [Place]
     /// Indexes into `places`. The last place is an end: without it the rest still hangs together.

@@ -2,8 +2,8 @@ import Basics
 import Crypto
 import Wire
 
-/// A phone that fills its link with packets of people who do not exist: every header field, keys and signatures included,
-/// is of its own making, so nothing but the link tells that one sender is behind them.
+/// A phone that fills its link with packets of people who do not exist: every header field, keys and signatures
+/// included, is of its own making, so nothing but the link tells that one sender is behind them.
 final class FloodingPhone: Outsider {
     enum Tactic: String, CaseIterable {
         /// A bit of everything.

@@ -1,8 +1,8 @@
 import Basics
 import Nostr
 
-/// A Nostr relay in virtual time. It checks what it is given and passes it on to whoever asked, some of it twice, out of
-/// order or with a forged twin ahead of it. It goes down and comes back without a memory.
+/// A Nostr relay in virtual time. It checks what it is given and passes it on to whoever asked, some of it twice, out
+/// of order or with a forged twin ahead of it. It goes down and comes back without a memory.
 public final class SimulatedRelay {
     public struct Habits: Sendable {
         /// Milliseconds one way. What a relay sends is not kept in order: it is what several relays send that meets.
@@ -11,7 +11,8 @@ public final class SimulatedRelay {
         public var repetition = 0.1
         /// Probability that an altered copy of an event goes ahead of it.
         public var forgery = 0.02
-        /// How long ephemeral events are kept for those who ask later: not at all, as NIP-01 has it, or for some minutes.
+        /// How long ephemeral events are kept for those who ask later: not at all, as NIP-01 has it, or for some
+        /// minutes.
         public var memory = Interval.zero
 
         public init() {}

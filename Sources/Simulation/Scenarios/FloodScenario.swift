@@ -136,8 +136,9 @@ public final class FloodScenario: Scenario {
         return [
             (
                 "flood",
-                "\(tactic.rawValue), \(Summary.grouped(UInt64(flood.frames))) frames of \(FloodScenario.senders) senders, "
-                    + "\(flood.frames / seconds) a second, \(flood.bytes / seconds) bytes a second"
+                "\(tactic.rawValue), \(Summary.grouped(UInt64(flood.frames))) frames "
+                    + "of \(FloodScenario.senders) senders, \(flood.frames / seconds) a second, "
+                    + "\(flood.bytes / seconds) bytes a second"
             ),
             ("refused by the box", refused.joined(separator: ", ")),
         ] + shares

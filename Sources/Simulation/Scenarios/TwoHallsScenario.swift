@@ -5,8 +5,8 @@ import Mesh
 import Nostr
 import Wire
 
-/// Two halls out of reach of one another, joined by their gateways through relays that fail now and then. Somebody walks
-/// over, and carries what was said along.
+/// Two halls out of reach of one another, joined by their gateways through relays that fail now and then. Somebody
+/// walks over, and carries what was said along.
 public final class TwoHallsScenario: Scenario {
     public static let name = "two-halls"
     public static let summary = "two halls joined through relays that fail; people walk over and carry history along"

@@ -20,8 +20,8 @@ public final class VenueScenario: Scenario {
     private static let stewards = 8
     /// Links of the box (chapter 03 A7, C1).
     private static let boxLinks = 8
-    /// Messages of all visitors and of all stewards in six hours: more than a filter of the usual size names (chapter 04
-    /// §6.2).
+    /// Messages of all visitors and of all stewards in six hours: more than a filter of the usual size names (chapter
+    /// 04 §6.2).
     private static let visitorMessages = 100
     private static let stewardMessages = 300
     /// The hostile phone forges one in so many frames that it hears; each costs every phone near it a signature check.

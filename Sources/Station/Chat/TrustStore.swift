@@ -3,7 +3,8 @@ import EventLoop
 import Messenger
 import Vault
 
-/// Where a chat peer's trust in others outlives the process, beside the identity it belongs to (chapter 02 §1.4 rule 4).
+/// Where a chat peer's trust in others outlives the process, beside the identity it belongs to (chapter 02 §1.4 rule
+/// 4).
 protocol TrustStore: AnyObject {
     func load() -> [TrustRecord]
     /// In the place of an earlier record of the same key.

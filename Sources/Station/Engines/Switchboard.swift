@@ -78,8 +78,8 @@ final class Switchboard: LinkPortDelegate {
         gateway = next
     }
 
-    /// For the wipe: from here on no input reaches an engine and no effect leaves one, whatever is still on its way. The
-    /// neighbours hear no goodbye.
+    /// For the wipe: from here on no input reaches an engine and no effect leaves one, whatever is still on its way.
+    /// The neighbours hear no goodbye.
     func sever() {
         isSevered = true
         stopTimer()

@@ -32,7 +32,8 @@ struct HostMarks: Equatable {
         let file = FileDescriptor(owning: raw)
         guard let bytes = try? PrivateFile.readAll(file, path: path, limit: sizeLimit) else { return nil }
         let text = bytes.filter { $0 > 0x20 && $0 < 0x7f }
-        return text.isEmpty ? nil : SHA256.hash(text)
+        // What systemd writes until the first boot is over (machine-id(5)).
+        return text.isEmpty || text == Array("uninitialized".utf8) ? nil : SHA256.hash(text)
     }
 
     /// Whether a mark that both tell differs. A mark only one of them tells proves nothing.

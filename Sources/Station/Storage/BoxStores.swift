@@ -2,7 +2,8 @@ import Mesh
 import Messenger
 import Vault
 
-/// What a box keeps in its vault. The engines bound what they hand over; the quotas here are the bounds of those bounds.
+/// What a box keeps in its vault. The engines bound what they hand over; the quotas here are the bounds of those
+/// bounds.
 enum BoxStores {
     /// Public messages of six hours, and the IDs of those that were let go of.
     static let history = VaultStore(

@@ -33,8 +33,8 @@ struct MeshArchive {
         }
     }
 
-    /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5). One believed at first
-    /// sight is announced again, and so is a name: nobody makes the box write by changing it.
+    /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5). One believed at
+    /// first sight is announced again, and so is a name: nobody makes the box write by changing it.
     func keep(_ identity: IdentityRecord) {
         let isProven = identity.authenticatedSigningKey != nil
         let known = vault.value(for: identity.vaultKey, in: BoxStores.identities).flatMap {

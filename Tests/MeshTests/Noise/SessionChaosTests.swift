@@ -5,8 +5,8 @@ import XCTest
 
 @testable import Mesh
 
-/// Two parties over a channel that loses, repeats, bends, delays and invents; whatever it does, nothing is delivered that
-/// was not sent, nothing twice, and when it calms down they can talk.
+/// Two parties over a channel that loses, repeats, bends, delays and invents; whatever it does, nothing is delivered
+/// that was not sent, nothing twice, and when it calms down they can talk.
 final class SessionChaosTests: XCTestCase {
     private enum Kind { case handshake, transport }
     private struct Flight {
