@@ -29,13 +29,14 @@ public enum BoxStart {
     }
 
     static func prepare(
-        _ configuration: Configuration, from configurationPath: String?, host: HostMarks, loop: any EventLoop,
-        log: Log, restart: @escaping () -> Void
+        _ configuration: Configuration, from configurationPath: String?, host: HostMarks,
+        forgetKeys: @escaping () -> Void = SecretMemory.scrub, loop: any EventLoop, log: Log,
+        restart: @escaping () -> Void
     ) throws(StationFault) -> any Box {
         do throws(StationFault) {
             let premises = Premises(
                 state: try StateDirectory(configuration.stateDirectory), configuration: configuration,
-                configurationPath: configurationPath, host: host)
+                configurationPath: configurationPath, host: host, forgetKeys: forgetKeys)
             func blocked(_ failures: [WipeFailure]) -> any Box {
                 BlockedStation(premises, failures: failures, loop: loop, log: log, restart: restart)
             }

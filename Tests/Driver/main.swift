@@ -8,6 +8,7 @@ import Vault
 //
 //   VaultDriver busy DIR SEED             changes records for ever; prints "SLOT VERSION" when one is on the disk
 //   VaultDriver wipe DIR SECOND [STEP]    wipes DIR; dies after STEP
+//   VaultDriver forget DIR SECOND         forgets its keys, as a wipe of DIR does; fails if one is left
 
 let arguments = CommandLine.arguments
 func fail() -> Never { exit(64) }
@@ -62,9 +63,18 @@ func wipe(_ directory: String, second: String, dieAfter last: String?) -> Never 
     exit(outcome == .complete ? 0 : 1)
 }
 
+func forget(_ directory: String, second: String) -> Never {
+    let secrets = [32, 64, 5_000].map { SecretBytes(copying: [UInt8](repeating: 7, count: $0)) }
+    let worker = StateWipe(
+        .panic, of: directory, markers: WipeMarkers(state: directory, second: second), keeping: [])
+    guard worker.perform(.forgetKeys) == nil else { exit(1) }
+    exit(secrets.allSatisfy { $0.withBytes { $0.allSatisfy { $0 == 0 } } } ? 0 : 1)
+}
+
 switch (arguments.dropFirst().first, arguments.count) {
 case ("busy", 4): busy(arguments[2], seed: UInt64(arguments[3]) ?? 0)
 case ("wipe", 4): wipe(arguments[2], second: arguments[3], dieAfter: nil)
 case ("wipe", 5): wipe(arguments[2], second: arguments[3], dieAfter: arguments[4])
+case ("forget", 4): forget(arguments[2], second: arguments[3])
 default: fail()
 }

@@ -39,7 +39,7 @@ final class WipeTests: XCTestCase {
         _ configuration: Configuration? = nil, from path: String? = nil, on host: HostMarks? = nil
     ) throws -> any Box {
         try BoxStart.prepare(
-            configuration ?? self.configuration, from: path, host: host ?? here, loop: loop,
+            configuration ?? self.configuration, from: path, host: host ?? here, forgetKeys: {}, loop: loop,
             log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 })
     }
 

@@ -141,4 +141,11 @@ final class KillPointTests: XCTestCase {
             XCTAssertNoThrow(try MasterKey.load(in: folder))
         }
     }
+
+    /// In a process of its own: secrets of other tests lie in this one's.
+    func testEverySecretOfTheProcessIsOverwritten() throws {
+        let process = try driver("forget", folder, second)
+        process.waitUntilExit()
+        XCTAssertEqual(process.terminationStatus, 0)
+    }
 }

@@ -77,7 +77,8 @@ final class StateWipeTests: XCTestCase {
             "master.key", "vault.db", "vault.db-wal", "lock", "identity/noise.key", "some/new/store", ".hidden",
         ] { write(name) }
         XCTAssertEqual(
-            PanicWipe.run(with: StateWipe(.panic, of: folder, markers: markers, keeping: ["lock"])), .complete)
+            PanicWipe.run(with: StateWipe(.panic, of: folder, markers: markers, keeping: ["lock"], forgetKeys: {})),
+            .complete)
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder), ["lock"])
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: second), [])
     }
@@ -88,7 +89,7 @@ final class StateWipeTests: XCTestCase {
         XCTAssertEqual(link(folder + "/master.key", second + "/twin"), 0)
         XCTAssertEqual(link(folder + "/identity/noise.key", second + "/twin2"), 0)
         let worker = StateWipe(
-            .panic, of: folder, markers: markers, keyFiles: ["identity/noise.key"], keeping: [])
+            .panic, of: folder, markers: markers, keyFiles: ["identity/noise.key"], keeping: [], forgetKeys: {})
         XCTAssertEqual(PanicWipe.run(with: worker), .complete)
         for twin in ["twin", "twin2"] {
             XCTAssertEqual(FileManager.default.contents(atPath: second + "/" + twin), Data(repeating: 0xff, count: 32))
@@ -97,7 +98,7 @@ final class StateWipeTests: XCTestCase {
 
     func testBothMarkersStandUntilTheEnd() throws {
         var standing: [WipeStep: Int] = [:]
-        let worker = StateWipe(.moved, of: folder, markers: markers, keeping: [])
+        let worker = StateWipe(.moved, of: folder, markers: markers, keeping: [], forgetKeys: {})
         let outcome = PanicWipe.run(with: worker) { step in
             let files = filesUnder(folder).range(of: Data("moved".utf8)) != nil ? 1 : 0
             standing[step] = files + (filesUnder(second).range(of: Data("moved".utf8)) != nil ? 1 : 0)
@@ -133,7 +134,8 @@ final class StateWipeTests: XCTestCase {
 
     func testAMissingSecondPlaceDoesNotMatter() {
         let worker = StateWipe(
-            .panic, of: folder, markers: WipeMarkers(state: folder, second: second + "/none"), keeping: [])
+            .panic, of: folder, markers: WipeMarkers(state: folder, second: second + "/none"), keeping: [],
+            forgetKeys: {})
         write("master.key")
         XCTAssertEqual(PanicWipe.run(with: worker), .complete)
     }
@@ -141,18 +143,10 @@ final class StateWipeTests: XCTestCase {
     func testAStoreThatCannotBeRemovedKeepsTheWipeFromSucceeding() {
         write("vault.db")
         let worker = StateWipe(
-            .panic, of: folder, markers: markers, keeping: [],
+            .panic, of: folder, markers: markers, keeping: [], forgetKeys: {},
             others: [.deleteStores: { throw SystemError("unlink", code: EIO, subject: "x") }])
         guard case .incomplete(let failures) = PanicWipe.run(with: worker) else { return XCTFail() }
         XCTAssertEqual(failures.map(\.step), [.deleteStores])
         XCTAssertEqual(markers.pending, .panic, "tried again at the next start")
-    }
-
-    func testEverySecretOfTheProcessIsOverwritten() {
-        let secret = SecretBytes(copying: [UInt8](repeating: 7, count: 32))
-        let large = SecretBytes(copying: [UInt8](repeating: 7, count: 5_000))
-        _ = StateWipe(.panic, of: folder, markers: markers, keeping: []).perform(.forgetKeys)
-        XCTAssertEqual(secret.withBytes { [UInt8]($0) }, [UInt8](repeating: 0, count: 32))
-        XCTAssertEqual(large.withBytes { [UInt8]($0) }, [UInt8](repeating: 0, count: 5_000))
     }
 }

@@ -10,6 +10,8 @@ struct Premises {
     /// Nil when the configuration came from no file.
     let configurationPath: String?
     let host: HostMarks
+    /// See `StateWipe`.
+    var forgetKeys: () -> Void = SecretMemory.scrub
 
     var directory: String { state.path }
     var markers: WipeMarkers { WipeMarkers(state: directory, second: configuration.panic.markerDirectory) }
@@ -25,6 +27,7 @@ struct Premises {
         return StateWipe(
             cause, of: directory, markers: markers, keyFiles: LegacyIdentity.files,
             keeping: isMove ? [StateDirectory.lockName, Aftermath.latchFile] : [StateDirectory.lockName],
+            forgetKeys: forgetKeys,
             others: [
                 .silence: silence,
                 .removeTraces: {

@@ -13,21 +13,25 @@ public final class StateWipe: WipeWorker {
     private let directory: String
     private let keyFiles: [String]
     private let kept: Set<String>
+    private let forgetKeys: () -> Void
     private let others: [WipeStep: () throws -> Void]
 
     /// - Parameters:
     ///   - keyFiles: more files with unsealed keys, relative to the directory.
     ///   - kept: names in the directory that stay, beside the marker: they say nothing about anybody.
+    ///   - forgetKeys: overwrites every secret of the process, of which nobody may use one afterwards.
     ///   - others: what the caller does in a step, after what is done here.
     public init(
         _ cause: WipeCause, of directory: String, markers: WipeMarkers, keyFiles: [String] = [],
-        keeping kept: Set<String>, others: [WipeStep: () throws -> Void] = [:]
+        keeping kept: Set<String>, forgetKeys: @escaping () -> Void = SecretMemory.scrub,
+        others: [WipeStep: () throws -> Void] = [:]
     ) {
         self.cause = cause
         self.directory = directory
         self.markers = markers
         self.keyFiles = StateWipe.keyFiles + keyFiles
         self.kept = kept.union([WipeMarkers.stateName])
+        self.forgetKeys = forgetKeys
         self.others = others
     }
 
@@ -46,7 +50,7 @@ public final class StateWipe: WipeWorker {
         case .markState: try markers.write(cause, inState: true)
         case .markConfiguration: try markers.write(cause, inState: false)
         case .destroyKey: try destroyKeys()
-        case .forgetKeys: SecretMemory.scrub()
+        case .forgetKeys: forgetKeys()
         case .deleteStores: try deleteStores()
         case .unmarkState: try markers.remove(inState: true)
         case .unmarkConfiguration: try markers.remove(inState: false)
