@@ -73,6 +73,8 @@ struct SessionManager {
     ) -> HandshakeReception {
         let isExpected = slots[peer]?.expects(message.count) ?? (message.count == HandshakeSize.first)
         guard peer != me, isExpected else { return .ignored }
+        // What a handshake says first can be forged, so nothing that comes in far from where it goes on disturbs it.
+        if origin == .elsewhere, let slot = slots[peer], slot.goesOn(elsewhereThan: link) { return .limited }
         guard rates.admitReceived(from: peer, origin, on: link, at: now),
             makeRoom(for: peer, surroundings, at: now)
         else { return .limited }

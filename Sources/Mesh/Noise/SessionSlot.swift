@@ -132,6 +132,15 @@ struct SessionSlot {
         }
     }
 
+    /// Whether a handshake is under way that did not begin on this link.
+    func goesOn(elsewhereThan link: LinkID) -> Bool {
+        switch phase {
+        case .initiating: true
+        case .responding(let attempt): attempt.link != link
+        case .none, .established: false
+        }
+    }
+
     mutating func receive(
         _ message: [UInt8], on link: LinkID, staticKey: NoiseStaticKey, isReachable: Bool, at now: Instant,
         using random: inout some RandomNumberGenerator

@@ -149,6 +149,24 @@ final class SessionManagerTests: XCTestCase {
 
     // MARK: Binding of ID and key
 
+    /// Forged messages of every length, in the name of a neighbour and over somebody else's link, while its own
+    /// handshake goes on: no attempt ends and none begins.
+    func testForgedMessagesFromElsewhereDisturbNoHandshakeUnderWay() throws {
+        let (low, high) = SessionParty.pair()
+        let forged = [32, 96, 64].map { [UInt8](repeating: 9, count: $0) }
+        func attack(_ victim: SessionParty, as peer: PeerID) {
+            for message in forged { XCTAssertNil(victim.receive(message, from: peer, on: 66, .elsewhere)) }
+        }
+        let first = try XCTUnwrap(low.start(with: high.id))
+        attack(low, as: high.id)
+        let second = try XCTUnwrap(high.receive(first, from: low.id))
+        attack(high, as: low.id)
+        let third = try XCTUnwrap(low.receive(second, from: high.id))
+        high.receive(third, from: low.id)
+        low.assertTalks(to: high)
+        XCTAssertEqual(low.failures + high.failures, [])
+    }
+
     func testHandshakeUnderAnotherIDEstablishesNothingAndDrawsNothing() throws {
         let (low, high) = SessionParty.pair()
         low.shakeHands(with: high)
