@@ -158,11 +158,10 @@ final class BridgeCheck: SimulationObserver {
     }
 
     /// Nobody is shown more than five messages of one author at once (chapter 05 §8.3), in whatever order they come.
-    private func isShownForCertain(_ message: Bridged) -> Bool {
-        guard let accepted = message.accepted else { return false }
+    private func isShownForCertain(_ message: Bridged, at node: Int, since: Instant) -> Bool {
         let others = bridged.values.count { other in
-            guard other.author == message.author, let time = other.accepted else { return false }
-            return time - accepted <= promises.spacing && accepted - time <= promises.spacing
+            guard other.author == message.author, let time = other.due[node] else { return false }
+            return time - since <= promises.spacing && since - time <= promises.spacing
         }
         return Double(others) <= GatewayLimits.senderBurst
     }
@@ -238,10 +237,11 @@ final class BridgeCheck: SimulationObserver {
     /// A message of the last seconds may be on its way still.
     func ended(_ mesh: SimulatedMesh) {
         for id in order {
-            guard let message = bridged[id], isShownForCertain(message) else { continue }
+            guard let message = bridged[id] else { continue }
             for (node, since) in message.due.sorted(by: { $0.key < $1.key }) {
                 guard hall[node] != nil, mesh.now.monotonic - since >= promises.downlink,
-                    arrivals[node].map({ $0 < since }) ?? false, !knows(node, id, message.message)
+                    arrivals[node].map({ $0 < since }) ?? false, !knows(node, id, message.message),
+                    isShownForCertain(message, at: node, since: since)
                 else { continue }
                 mesh.report("bridge", node: node, "message \(message.message) never came over the bridge")
             }
