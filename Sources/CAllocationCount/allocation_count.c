@@ -12,10 +12,16 @@ extern void *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
 
 static uint64_t allocations;
+static uint64_t bytes;
 
-static void count(void) { __atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED); }
+static void count(size_t size) {
+    __atomic_fetch_add(&allocations, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&bytes, size, __ATOMIC_RELAXED);
+}
 
 uint64_t allocation_count(void) { return __atomic_load_n(&allocations, __ATOMIC_RELAXED); }
+
+uint64_t allocation_bytes(void) { return __atomic_load_n(&bytes, __ATOMIC_RELAXED); }
 
 int allocation_count_works(void) {
     uint64_t before = allocation_count();
@@ -25,22 +31,22 @@ int allocation_count_works(void) {
 }
 
 void *malloc(size_t size) {
-    count();
+    count(size);
     return __libc_malloc(size);
 }
 
 void *calloc(size_t n, size_t size) {
-    count();
+    count(n * size);
     return __libc_calloc(n, size);
 }
 
 void *realloc(void *old, size_t size) {
-    count();
+    count(size);
     return __libc_realloc(old, size);
 }
 
 void *memalign(size_t alignment, size_t size) {
-    count();
+    count(size);
     return __libc_memalign(alignment, size);
 }
 

@@ -33,7 +33,8 @@ enum Bench {
             let ratio = measurement.ratio.map { fixed($0, decimals: 3) } ?? "-"
             print("\(benchmark.name) \(fixed(measurement.operationsPerSecond, decimals: 0)) \(ratio)")
             if let allocations = measurement.allocations {
-                print("\(benchmark.name)-allocations \(fixed(allocations, decimals: 3)) -")
+                print("\(benchmark.name)-allocations \(fixed(allocations.count, decimals: 3)) -")
+                print("\(benchmark.name)-bytes \(fixed(allocations.bytes, decimals: 0)) -")
             }
         }
         return 0
@@ -52,7 +53,8 @@ enum Bench {
 
             Times what the box does most, each beside the bare library call inside it, best of interleaved rounds.
             One line a benchmark: name, operations per second, ratio to the bare library (- where none applies).
-            A line NAME-allocations tells instead the heap allocations of one operation in steady state.
+            A line NAME-allocations tells instead the heap allocations of one operation in steady state, a line
+            NAME-bytes how much memory they ask for.
 
             benchmarks:
             """)

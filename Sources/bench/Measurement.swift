@@ -40,8 +40,9 @@ struct Benchmark {
 struct Measurement {
     let operationsPerSecond: Double
     let barePerSecond: Double?
-    /// Mean over many operations after the warm-up; `nil` where nobody asked.
-    let allocations: Double?
+    /// Heap allocations of one operation and the bytes they ask for: means over many after the warm-up; `nil` where
+    /// nobody asked.
+    let allocations: (count: Double, bytes: Double)?
 
     var ratio: Double? { barePerSecond.map { operationsPerSecond / $0 } }
 }
@@ -68,10 +69,11 @@ enum Stopwatch {
             allocations: trial.countsAllocations ? allocations(trial.subject) : nil)
     }
 
-    private static func allocations(_ work: Work) -> Double {
-        let before = allocation_count()
+    private static func allocations(_ work: Work) -> (count: Double, bytes: Double) {
+        let (count, bytes) = (allocation_count(), allocation_bytes())
         work(allocationSamples)
-        return Double(allocation_count() - before) / Double(allocationSamples)
+        let samples = Double(allocationSamples)
+        return (Double(allocation_count() - count) / samples, Double(allocation_bytes() - bytes) / samples)
     }
 
     /// How often the work runs in one round. Finding out is the warm-up.

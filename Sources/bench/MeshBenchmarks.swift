@@ -4,7 +4,7 @@ import Mesh
 import Wire
 
 enum MeshBenchmarks {
-    static var all: [Benchmark] { [relayDecision, duplicate, relay] }
+    static var all: [Benchmark] { [relayDecision, duplicate, relay] + [4, 8, 16].map(crowdedRelay) }
 
     /// A received frame that is a new packet each time: its timestamp moves with the clock.
     private struct Arrivals {
@@ -67,14 +67,32 @@ enum MeshBenchmarks {
         Benchmark("relay", "a whole node: receive a packet, hold it for its jitter, write it to three other links") {
             var arrivals = Arrivals(Samples.foreignNoiseMessage, spacing: .milliseconds(20))
             let node = nodeWithNeighbours(4, at: arrivals.now)
-            return Trial(countsAllocations: true) { count in
-                for _ in 0..<count {
-                    let frame = arrivals.next()
-                    node.receive(frame, on: LinkID(value: 1), at: arrivals.now)
-                    node.timeout(at: arrivals.now)
-                    while let effect = node.nextEffect() { consume(effect) }
-                }
+            return Trial(countsAllocations: true) { count in relay(count, through: node, &arrivals) }
+        }
+    }
+
+    private static func relay(_ count: Int, through node: MeshNode, _ arrivals: inout Arrivals) {
+        for _ in 0..<count {
+            let frame = arrivals.next()
+            node.receive(frame, on: LinkID(value: 1), at: arrivals.now)
+            node.timeout(at: arrivals.now)
+            while let effect = node.nextEffect() { consume(effect) }
+        }
+    }
+
+    /// What a relay costs must grow with the links, and not with the people.
+    private static func crowdedRelay(_ links: UInt64) -> Benchmark {
+        Benchmark("relay-\(links)-links", "the same on \(links) links, in a mesh of 1,000 people") {
+            var arrivals = Arrivals(Samples.foreignNoiseMessage, spacing: .milliseconds(20))
+            var random = SeededRandom(seed: 12)
+            let node = nodeWithNeighbours(links, at: arrivals.now)
+            for person in 0..<(1_000 - links) {
+                let announce = Samples.announce(of: .generate(using: &random))
+                let link = LinkID(value: 1 + person % links)
+                announce.withUnsafeBytes { node.receive($0, on: link, at: arrivals.now) }
+                while let effect = node.nextEffect() { consume(effect) }
             }
+            return Trial(countsAllocations: true) { count in relay(count, through: node, &arrivals) }
         }
     }
 
