@@ -71,6 +71,8 @@ final class BridgeCheck: SimulationObserver {
     private var changes: [Int: [Instant]] = [:]
     private var arrivals: [Int: Instant] = [:]
     private var sends: [Int: [(at: Instant, bytes: Int)]] = [:]
+    /// When a gateway of each hall had spent its airtime, so that what came next waited and went out at once with others.
+    private var congestions: [Int: [Instant]] = [:]
     private var disconnected: [Int: Instant] = [:]
     private var disconnections: [Int: Int] = [:]
 
@@ -159,9 +161,13 @@ final class BridgeCheck: SimulationObserver {
 
     /// Nobody is shown more than five messages of one author at once (chapter 05 §8.3), in whatever order they come.
     private func isShownForCertain(_ message: Bridged, at node: Int, since: Instant) -> Bool {
+        let wasCongested = (congestions[hall[node] ?? -1] ?? []).contains {
+            $0 >= since - promises.downlink && $0 <= since + promises.downlink
+        }
+        let spacing = wasCongested ? promises.downlink : promises.spacing
         let others = bridged.values.count { other in
             guard other.author == message.author, let time = other.due[node] else { return false }
-            return time - since <= promises.spacing && since - time <= promises.spacing
+            return time - since <= spacing && since - time <= spacing
         }
         return Double(others) <= GatewayLimits.senderBurst
     }
@@ -287,6 +293,11 @@ extension BridgeCheck: StationObserver {
         let bytes = recent.reduce(0) { $0 + $1.bytes }
         if recent.count > GatewayLimits.bridgeCarriers || recent.count > 1 && bytes > GatewayLimits.downlinkBytes {
             mesh.report("airtime", node: node, "\(recent.count) carriers of \(bytes) bytes within a minute")
+        }
+        if let hall = hall[node],
+            recent.count == GatewayLimits.bridgeCarriers || bytes > GatewayLimits.downlinkBytes - carrier.event.count
+        {
+            congestions[hall, default: []].append(now)
         }
     }
 
