@@ -71,7 +71,8 @@ final class BridgeCheck: SimulationObserver {
     private var changes: [Int: [Instant]] = [:]
     private var arrivals: [Int: Instant] = [:]
     private var sends: [Int: [(at: Instant, bytes: Int)]] = [:]
-    /// When a gateway of each hall had spent its airtime, so that what came next waited and went out at once with others.
+    /// When a gateway of each hall had spent its airtime, so that what came next waited and went out at once with
+    /// others.
     private var congestions: [Int: [Instant]] = [:]
     private var disconnected: [Int: Instant] = [:]
     private var disconnections: [Int: Int] = [:]
