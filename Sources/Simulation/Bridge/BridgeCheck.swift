@@ -167,8 +167,12 @@ final class BridgeCheck: SimulationObserver {
         }
         let spacing = wasCongested ? promises.downlink : promises.spacing
         let others = bridged.values.count { other in
-            guard other.author == message.author, let time = other.due[node] else { return false }
-            return time - since <= spacing && since - time <= spacing
+            guard other.author == message.author else { return false }
+            // By either way: one relay may have told the gateway later than the other took the message in.
+            return [other.due[node], other.accepted].contains { time in
+                guard let time else { return false }
+                return [since, message.accepted ?? since].contains { $0 - time <= spacing && time - $0 <= spacing }
+            }
         }
         return Double(others) <= GatewayLimits.senderBurst
     }
