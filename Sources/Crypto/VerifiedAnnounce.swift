@@ -57,17 +57,26 @@ public final class AnnounceContent: Sendable {
     }
 }
 
+/// An announce whose content was read, with what is asked of it at every stage of trust.
+public protocol ReadAnnounce: Sendable {
+    var frame: Frame { get }
+    var content: AnnounceContent { get }
+}
+
+extension ReadAnnounce {
+    public var announce: Announce { content.announce }
+    public var noiseKey: NoisePublicKey { content.noiseKey }
+    public var signingKey: SigningPublicKey { content.signingKey }
+    public var fingerprint: Fingerprint { noiseKey.fingerprint }
+}
+
 /// An announce that is worth a look-up of pins and a signature check, but proves nothing yet.
-public struct ClaimedAnnounce: Sendable {
+public struct ClaimedAnnounce: ReadAnnounce {
     /// Older announces are ignored, replayed ones included. Live ones are judged more narrowly on arrival.
     public static let maximumAge: UInt64 = 900_000
 
     public let frame: Frame
     public let content: AnnounceContent
-    public var announce: Announce { content.announce }
-    public var noiseKey: NoisePublicKey { content.noiseKey }
-    public var signingKey: SigningPublicKey { content.signingKey }
-    public var fingerprint: Fingerprint { noiseKey.fingerprint }
 
     /// The cheap checks, in the order of chapter 02 §2.4 steps 1 to 4.
     /// - Parameters:
@@ -89,13 +98,9 @@ public struct ClaimedAnnounce: Sendable {
 
 /// An announce that passed every check. It proves that its sender holds the *signing* key; the Noise key may be copied
 /// from a victim, until a handshake proves that too (chapter 02 §2.4).
-public struct VerifiedAnnounce: Sendable {
+public struct VerifiedAnnounce: ReadAnnounce {
     public let frame: Frame
     public let content: AnnounceContent
-    public var announce: Announce { content.announce }
-    public var noiseKey: NoisePublicKey { content.noiseKey }
-    public var signingKey: SigningPublicKey { content.signingKey }
-    public var fingerprint: Fingerprint { noiseKey.fingerprint }
 
     /// The trust decision of chapter 02 §2.4 step 5; the first rule that matches decides.
     public init(
