@@ -162,19 +162,24 @@ final class BridgeCheck: SimulationObserver {
 
     /// Nobody is shown more than five messages of one author at once (chapter 05 §8.3), in whatever order they come.
     private func isShownForCertain(_ message: Bridged, at node: Int, since: Instant) -> Bool {
+        let own = moments(of: message, at: node)
         let wasCongested = (congestions[hall[node] ?? -1] ?? []).contains {
             $0 >= since - promises.downlink && $0 <= since + promises.downlink
         }
         let spacing = wasCongested ? promises.downlink : promises.spacing
         let others = bridged.values.count { other in
-            guard other.author == message.author else { return false }
-            // By either way: one relay may have told the gateway later than the other took the message in.
-            return [other.due[node], other.accepted].contains { time in
-                guard let time else { return false }
-                return [since, message.accepted ?? since].contains { $0 - time <= spacing && time - $0 <= spacing }
-            }
+            other.author == message.author
+                && moments(of: other, at: node).contains { time in
+                    own.contains { $0 - time <= spacing && time - $0 <= spacing }
+                }
         }
         return Double(others) <= GatewayLimits.senderBurst
+    }
+
+    /// When a message may have come to the gateway near a node: one relay may have told it later than another took the
+    /// message in.
+    private func moments(of message: Bridged, at node: Int) -> [Instant] {
+        [message.due[node], message.accepted].compactMap { $0 }
     }
 
     /// More than ten deposits of one phone in a minute are not looked at (chapter 06 §4.9).
