@@ -24,7 +24,8 @@ let package = Package(
         system("Csecp256k1", pkgConfig: "libsecp256k1", package: "libsecp256k1-dev"),
         system("Czlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
-        system("Copenssl", pkgConfig: "libcrypto", package: "libssl-dev"),
+        system("Copenssl", pkgConfig: "openssl", package: "libssl-dev"),
+        system("Cbluetooth", pkgConfig: nil, package: "libbluetooth-dev"),
         system("Csqlite3", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
         system("Clz4", pkgConfig: "liblz4", package: "liblz4-dev"),
         system("Ctimex", pkgConfig: nil, package: "libc6-dev"),
@@ -48,7 +49,7 @@ let package = Package(
 
         // I/O: the only code that may block, read a clock or touch a file.
         .target(name: "EventLoop", dependencies: ["Basics", "Clibevent"]),
-        .target(name: "Radio", dependencies: ["Basics", "Wire", "EventLoop"]),
+        .target(name: "Radio", dependencies: ["Basics", "Wire", "EventLoop", "Cbluetooth"]),
         .target(name: "Uplink", dependencies: ["Basics", "EventLoop", "Copenssl", "Cwslay"]),
         .target(name: "Vault", dependencies: ["Basics", "Crypto", "EventLoop", "Csqlite3", "Clz4"]),
         .target(

@@ -150,7 +150,10 @@ final class LinkLog: LinkPortDelegate {
     private(set) var events: [Event] = []
     var onEvent: ((Event) -> Void)?
 
-    func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int) { record(.up(link, role, frameLimit)) }
+    func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int, neighbour: UInt64?) {
+        record(.up(link, role, frameLimit))
+    }
+    func linkChanged(_ link: LinkID, frameLimit: Int) {}
     func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) { record(.frame([UInt8](frame), link)) }
     func linkDown(_ link: LinkID) { record(.down(link)) }
 

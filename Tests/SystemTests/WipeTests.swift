@@ -150,7 +150,8 @@ final class WipeTests: XCTestCase {
         final class Ear: LinkPortDelegate {
             var frames = Data()
             var onFrame: (() -> Void)?
-            func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int) {}
+            func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int, neighbour: UInt64?) {}
+            func linkChanged(_ link: LinkID, frameLimit: Int) {}
             func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) {
                 frames.append(contentsOf: frame)
                 onFrame?()

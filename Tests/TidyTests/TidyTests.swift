@@ -15,7 +15,7 @@ final class TidyTests: XCTestCase {
         "Simulation": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"],
         "EventLoop": ["Basics", "Clibevent", "Glibc"],
         "Vault": ["Basics", "Crypto", "EventLoop", "Csqlite3", "Clz4", "Glibc"],
-        "Radio": ["Basics", "Wire", "EventLoop", "Glibc"],
+        "Radio": ["Basics", "Wire", "EventLoop", "Glibc", "Cbluetooth"],
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
         "Station": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
@@ -54,8 +54,8 @@ final class TidyTests: XCTestCase {
     private static let longestSource = 500
     private static let longestTest = 600
 
-    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private let root = URL(fileURLWithPath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     private func swiftFiles(under folder: String) -> [(path: String, text: String)] {
         let base = root.appendingPathComponent(folder)

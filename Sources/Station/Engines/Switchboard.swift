@@ -194,8 +194,12 @@ final class Switchboard: LinkPortDelegate {
 
     // MARK: LinkPortDelegate
 
-    func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int) {
-        perform { mesh.linkUp(link, role: role, frameLimit: frameLimit, at: $0) }
+    func linkUp(_ link: LinkID, role: LinkRole, frameLimit: Int, neighbour: UInt64?) {
+        perform { mesh.linkUp(link, role: role, frameLimit: frameLimit, neighbour: neighbour, at: $0) }
+    }
+
+    func linkChanged(_ link: LinkID, frameLimit: Int) {
+        perform { mesh.linkChanged(link, frameLimit: frameLimit, at: $0) }
     }
 
     func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) {

@@ -64,7 +64,7 @@ final class InProcessConnection {
 
         fileprivate func up() {
             since = loop.now.monotonic
-            port?.delegate?.linkUp(id, role: role, frameLimit: frameLimit)
+            port?.delegate?.linkUp(id, role: role, frameLimit: frameLimit, neighbour: nil)
         }
 
         /// - Returns: whether the radio has to be told.

@@ -215,7 +215,7 @@ extension VirtualAir: AirLinkOwner {
 
     func linkIsUp(_ link: AirLink) {
         if link.role == .outgoing, let remote = link.remote { schedule.connected(remote) }
-        delegate?.linkUp(link.id, role: link.role, frameLimit: link.frameLimit)
+        delegate?.linkUp(link.id, role: link.role, frameLimit: link.frameLimit, neighbour: nil)
     }
 
     func link(_ link: AirLink, received frame: UnsafeRawBufferPointer) {
