@@ -244,6 +244,21 @@ final class FloodProtectionTests: XCTestCase {
         XCTAssertEqual(book.learn(record(998), at: .zero + .seconds(12)), .refused)
     }
 
+    func testProvenKeysYieldToNobodyFaster() throws {
+        let book = IdentityBook(capacity: 100, displacementBurst: 10)
+        func record(_ number: Int, proven: Bool) -> IdentityRecord {
+            let identity = Self.crowd[number].identity
+            return IdentityRecord(
+                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey,
+                authenticatedSigningKey: proven ? identity.signing.publicKey : nil, nickname: "n",
+                firstSeen: WallTime(milliseconds: 1))
+        }
+        for number in 0..<100 { XCTAssertEqual(book.learn(record(number, proven: number < 50), at: .zero), .news) }
+        let learned = (100..<1_000).filter { book.learn(record($0, proven: true), at: .zero) == .news }
+        XCTAssertEqual(learned.count, 50 + 10, "all that were only believed, and what the budget allows")
+        for number in 10..<50 { XCTAssertNotNil(book[Self.crowd[number].id]) }
+    }
+
     // MARK: History
 
     func testMessagesOfInventedPeoplePushNoHistoryOfOtherLinksOut() throws {

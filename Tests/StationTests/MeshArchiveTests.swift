@@ -186,15 +186,33 @@ final class MeshArchiveTests: XCTestCase {
                 authenticatedSigningKey: proven ? node.signing.publicKey : nil, nickname: name,
                 firstSeen: loop.now.wall)
         }
-        archive.keep(record("alice", proven: false))
+        archive.keep(record("alice", proven: false), at: loop.now.monotonic)
         XCTAssertEqual(vault.counts[.written], 0)
-        archive.keep(record("alice", proven: true))
+        archive.keep(record("alice", proven: true), at: loop.now.monotonic)
         XCTAssertEqual(vault.counts[.written], 1)
         for number in 0..<100 {
-            archive.keep(record("alice \(number)", proven: true))
+            archive.keep(record("alice \(number)", proven: true), at: loop.now.monotonic)
             loop.advance(by: .seconds(1))
         }
         XCTAssertLessThanOrEqual(vault.counts[.written], 3)
+    }
+
+    func testWhoeverProvesManyKeysDoesNotMakeTheBoxWriteForEach() throws {
+        let vault = Vault(
+            in: folder, masterKey: key, stores: BoxStores.all, loop: loop, random: SeededRandom(seed: 1))
+        let archive = MeshArchive(vault)
+        for number in 0..<600 {
+            let node = NodeIdentity.generate(using: &random)
+            archive.keep(
+                IdentityRecord(
+                    noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey,
+                    authenticatedSigningKey: node.signing.publicKey, nickname: "\(number)", firstSeen: loop.now.wall),
+                at: loop.now.monotonic)
+            loop.advance(by: .seconds(1))
+        }
+        // Ten minutes: a burst of 8, one a minute after it, and what has gathered, each minute.
+        XCTAssertLessThanOrEqual(vault.counts[.written], 8 + 10 + 11)
+        XCTAssertEqual(vault.count(in: BoxStores.identities), 600)
     }
 
     func testRecordsThatCannotBeReadLeaveTheVault() throws {

@@ -63,7 +63,8 @@ final class WriteBudgetTests: XCTestCase {
                 archive.keep(
                     IdentityRecord(
                         noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey,
-                        nickname: "visitor \(identities)", firstSeen: loop.now.wall))
+                        nickname: "visitor \(identities)", firstSeen: loop.now.wall),
+                    at: loop.now.monotonic)
             }
             var puts: [HistoryRecord] = []
             for _ in 0..<5 * crowd where Bool.random(using: &random) && Bool.random(using: &random) {

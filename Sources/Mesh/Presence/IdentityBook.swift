@@ -36,7 +36,7 @@ public struct IdentityRecord: Hashable, Sendable {
     }
 }
 
-/// Pinned identities by peer ID. Bound by count; the least recently heard is forgotten, which re-opens trust on first
+/// Pinned identities by peer ID. Bound by count; of those not proven the least recently heard is forgotten, which re-opens trust on first
 /// use for it, and therefore happens slowly: identities cost nothing to make.
 final class IdentityBook {
     private final class Entry {
@@ -46,6 +46,13 @@ final class IdentityBook {
         init(_ record: IdentityRecord, touched: UInt64) {
             self.record = record
             self.touched = touched
+        }
+
+        var isProven: Bool { record.authenticatedSigningKey != nil }
+
+        /// Keys that are only believed first, and among equals the one least recently heard.
+        func isForgotten(before other: Entry) -> Bool {
+            isProven == other.isProven ? touched < other.touched : !isProven
         }
     }
 
@@ -95,7 +102,7 @@ final class IdentityBook {
         return true
     }
 
-    /// A key proven in a session is always learned.
+    /// A key proven in a session takes the place of one that is only believed; nothing else displaces without limit.
     func learn(_ record: IdentityRecord, at now: Instant) -> Lesson {
         let peer = record.peerID
         clock &+= 1
@@ -106,18 +113,14 @@ final class IdentityBook {
             return .news
         }
         if entries.count >= capacity {
-            let isProven = record.authenticatedSigningKey != nil
-            guard isProven || displacements.take(at: now) else { return .refused }
-            forgetOldest()
+            guard let oldest = entries.min(by: { $0.value.isForgotten(before: $1.value) }) else { return .refused }
+            let yieldsToProof = record.authenticatedSigningKey != nil && !oldest.value.isProven
+            guard yieldsToProof || displacements.take(at: now) else { return .refused }
+            entries[oldest.key] = nil
         }
         entries[peer] = Entry(record, touched: clock)
         return .news
     }
 
     func forget(_ peer: PeerID) { entries[peer] = nil }
-
-    private func forgetOldest() {
-        guard let oldest = entries.min(by: { $0.value.touched < $1.value.touched }) else { return }
-        entries[oldest.key] = nil
-    }
 }

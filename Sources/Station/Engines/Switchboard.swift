@@ -136,7 +136,7 @@ final class Switchboard: LinkPortDelegate {
             case .publicMessage(let message): gateway.radioSeen(stableID: message.stableID, at: loop.now)
             case .carrier(let carrier, let addressedToUs, let depositor):
                 gateway.carrierReceived(carrier, addressedToUs: addressedToUs, depositor: depositor, at: loop.now)
-            case .identityLearned(let identity): archive?.keep(identity)
+            case .identityLearned(let identity): archive?.keep(identity, at: loop.now.monotonic)
             default: break
             }
             observer?.happened(event)

@@ -2,9 +2,18 @@ import Basics
 import Mesh
 import Vault
 
+enum MeshArchiveLimits {
+    /// Keys newly proven that are written at once, in a burst and sustained: ours. Each costs the card two blocks, and a
+    /// neighbour can prove as many keys as it cares to make; a crowd at the door proves a few dozen.
+    static let promptBurst = 8.0
+    static let promptPerSecond = 1.0 / 60
+}
+
 /// Takes what a mesh node must not forget into the vault, and gives it back after a restart.
-struct MeshArchive {
+final class MeshArchive {
     private let vault: Vault
+    private var prompt = TokenBucket(
+        capacity: MeshArchiveLimits.promptBurst, perSecond: MeshArchiveLimits.promptPerSecond)
 
     init(_ vault: Vault) { self.vault = vault }
 
@@ -33,9 +42,10 @@ struct MeshArchive {
         }
     }
 
-    /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5). One believed at
-    /// first sight is announced again, and so is a name: nobody makes the box write by changing it.
-    func keep(_ identity: IdentityRecord) {
+    /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5), unless keys are being
+    /// proven in numbers. One believed at first sight is announced again, and so is a name: nobody makes the box write by
+    /// changing it.
+    func keep(_ identity: IdentityRecord, at now: Instant) {
         let isProven = identity.authenticatedSigningKey != nil
         let known = vault.value(for: identity.vaultKey, in: BoxStores.identities).flatMap {
             IdentityRecord(key: identity.vaultKey, value: $0)
@@ -44,7 +54,7 @@ struct MeshArchive {
         vault.put(
             identity.vaultValue, for: identity.vaultKey, in: BoxStores.identities, evictionClass: isProven ? 1 : 0,
             within: VaultLimits.gathered)
-        if isNews { vault.flush() }
+        if isNews, prompt.take(at: now) { vault.flush() }
     }
 
     // MARK: Into the engine
