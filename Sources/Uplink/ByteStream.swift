@@ -39,25 +39,37 @@ public enum StreamTransfer: Equatable {
     case failed(StreamFailure)
 }
 
-/// Why there is no connection, in the classes the redial rules need (chapter 05 §6.3).
-public enum StreamFailure: Error, Equatable, CustomStringConvertible {
+/// Why there is no connection, in the classes the redial rules need (chapter 05 §6.3). The texts are for the operator
+/// and hold nothing a server chose freely.
+public enum StreamFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The host's name means nothing, by what a resolver or the proxy says: not worth retrying soon.
     case nameUnusable(String)
     /// This build or this configuration cannot carry such a connection; the text names what is needed.
     case unsupported(String)
+    /// The way out is not there: the gate is closed, or the proxy is down or refuses us. Says nothing about the server,
+    /// so it must not count against it.
+    case routeUnavailable(String)
+    /// The server, or the network before it, turned the connection down.
+    case refused(String)
+    case tlsFailed(TLSFailure)
+    case timedOut(String)
     /// Everything else.
     case failed(String)
 
+    /// Redialling soon is pointless.
     public var isPermanent: Bool {
         switch self {
         case .nameUnusable, .unsupported: true
-        case .failed: false
+        case .routeUnavailable, .refused, .tlsFailed, .timedOut, .failed: false
         }
     }
 
     public var description: String {
         switch self {
-        case .nameUnusable(let text), .unsupported(let text), .failed(let text): text
+        case .nameUnusable(let text), .unsupported(let text), .routeUnavailable(let text), .refused(let text),
+            .timedOut(let text), .failed(let text):
+            text
+        case .tlsFailed(let failure): failure.description
         }
     }
 }

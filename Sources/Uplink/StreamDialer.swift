@@ -2,8 +2,11 @@ import EventLoop
 
 /// Decides how bytes reach a server: directly, through Tor, or not at all. The one place where that is decided.
 public protocol StreamDialer: AnyObject {
-    /// A stream that is not opened yet.
-    func makeStream(to address: WebSocketAddress) throws(StreamFailure) -> any ByteStream
+    /// A stream that is not opened yet; to be opened at once, since the decision holds for this moment only.
+    /// - Parameter isolation: shares its circuit with streams of the same isolation and with no other.
+    func makeStream(
+        to address: WebSocketAddress, isolation: StreamIsolation
+    ) throws(StreamFailure) -> any ByteStream
 }
 
 /// Clear-text TCP to this machine, and nothing else: no name is ever resolved.
@@ -12,7 +15,9 @@ public final class LoopbackDialer: StreamDialer {
 
     public init(loop: any EventLoop) { self.loop = loop }
 
-    public func makeStream(to address: WebSocketAddress) throws(StreamFailure) -> any ByteStream {
+    public func makeStream(
+        to address: WebSocketAddress, isolation: StreamIsolation
+    ) throws(StreamFailure) -> any ByteStream {
         guard !address.isSecure else {
             throw .unsupported("\(address.host): wss:// needs TLS, which is not built in")
         }

@@ -1,3 +1,4 @@
+import Basics
 import Copenssl
 
 /// The HTTP/1.1 exchange that opens a WebSocket, client side (RFC 6455 §4.1).
@@ -12,6 +13,8 @@ struct UpgradeHandshake {
 
     /// What is left of the request to send.
     private(set) var unsent: ArraySlice<UInt8>
+    /// The `Date` of the answer, once there is one.
+    private(set) var date: WallTime?
     private let expectedAccept: String
     private var header: [UInt8] = []
 
@@ -60,10 +63,11 @@ struct UpgradeHandshake {
             ? .failed(.invalidResponse("the header exceeds \(UplinkLimits.headerBytes) bytes")) : .incomplete
     }
 
-    private func judge(_ header: ArraySlice<UInt8>, surplus: Int) -> Outcome {
-        guard let response = UpgradeResponse(header) else {
+    private mutating func judge(_ header: ArraySlice<UInt8>, surplus: Int) -> Outcome {
+        guard let response = HTTPResponseHead(header) else {
             return .failed(.invalidResponse("the answer is not HTTP/1.1"))
         }
+        date = response.date
         guard response.status == 101 else { return .failed(.upgradeRefused(status: response.status)) }
         func refuse(_ what: String) -> Outcome { .failed(.upgradeInvalid(what)) }
         guard response.isVersion11 else { return refuse("HTTP version") }
@@ -74,54 +78,5 @@ struct UpgradeHandshake {
         guard response.values("sec-websocket-extensions").isEmpty else { return refuse("Sec-WebSocket-Extensions") }
         guard response.values("sec-websocket-protocol").isEmpty else { return refuse("Sec-WebSocket-Protocol") }
         return .upgraded(surplus: surplus)
-    }
-}
-
-/// The header of an HTTP/1 response, without its closing blank line (RFC 9112).
-struct UpgradeResponse {
-    let status: Int
-    let isVersion11: Bool
-    private var fields: [(name: String, value: String)] = []
-
-    init?(_ header: ArraySlice<UInt8>) {
-        var lines: [ArraySlice<UInt8>] = []
-        var rest = header
-        while let end = rest.firstIndex(of: UInt8(ascii: "\r")) {
-            guard end + 1 < rest.endIndex, rest[end + 1] == UInt8(ascii: "\n") else { return nil }
-            lines.append(rest[rest.startIndex..<end])
-            rest = rest[(end + 2)...]
-        }
-        lines.append(rest)
-        guard lines.count <= UplinkLimits.headerFields + 1,
-            lines.allSatisfy({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7f || $0 == UInt8(ascii: "\t") } })
-        else { return nil }
-        let texts = lines.map { String(decoding: $0, as: UTF8.self) }
-        let words = texts[0].split(separator: " ", maxSplits: 2, omittingEmptySubsequences: false)
-        guard words.count >= 2, ["HTTP/1.1", "HTTP/1.0"].contains(words[0]), words[1].utf8.count == 3,
-            words[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let status = Int(words[1])
-        else { return nil }
-        self.status = status
-        isVersion11 = words[0] == "HTTP/1.1"
-        for line in texts.dropFirst() {
-            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex,
-                line[..<colon].utf8.allSatisfy({ (0x21...0x7e).contains($0) })
-            else { return nil }
-            fields.append((line[..<colon].lowercased(), UpgradeResponse.trimmed(line[line.index(after: colon)...])))
-        }
-    }
-
-    /// Every value of a field, in order. Names are given in lower case.
-    func values(_ name: String) -> [String] { fields.filter { $0.name == name }.map(\.value) }
-
-    /// The comma-separated tokens of a field, in lower case.
-    func tokens(_ name: String) -> [String] {
-        values(name).flatMap { $0.split(separator: ",").map { UpgradeResponse.trimmed($0).lowercased() } }
-    }
-
-    private static func trimmed(_ text: Substring) -> String {
-        let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-        guard let first = text.firstIndex(where: { !isSpace($0) }), let last = text.lastIndex(where: { !isSpace($0) })
-        else { return "" }
-        return String(text[first...last])
     }
 }

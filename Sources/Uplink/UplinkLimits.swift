@@ -22,8 +22,16 @@ public enum UplinkLimits {
     /// Reads handled in one turn of the loop.
     static let readsPerTurn = 16
 
-    /// From dialling to the server's upgrade (chapter 05 §15.2, TLS and upgrade).
-    static let openTimeout = Interval.seconds(45)
+    /// Chapter 05 §15.2: connecting to the proxy; its greeting and authentication; its answer to CONNECT, which takes
+    /// longer for an onion service. TLS and upgrade together have 45 s there.
+    static let proxyTimeout = Interval.seconds(5)
+    static let greetingTimeout = Interval.seconds(10)
+    static let proxiedConnectTimeout = Interval.seconds(90)
+    static let onionConnectTimeout = Interval.seconds(120)
+    static let tlsTimeout = Interval.seconds(30)
+    static let upgradeTimeout = Interval.seconds(15)
+    /// All of it up to the upgrade, whatever the parts do.
+    static let connectTimeout = Interval.seconds(170)
     /// For the server's part of closing.
     static let closeTimeout = Interval.seconds(5)
 }

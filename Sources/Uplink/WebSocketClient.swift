@@ -4,12 +4,18 @@ import EventLoop
 /// Calls arrive from the event loop, never from inside a call to the socket.
 public protocol WebSocketDelegate: AnyObject {
     func webSocketOpened(_ socket: WebSocketClient)
+    /// What the server's answer to the upgrade says the time is; before the call it leads to, if it says so at all.
+    func webSocket(_ socket: WebSocketClient, received date: ServerDate)
     func webSocket(_ socket: WebSocketClient, received message: WebSocketMessage)
     func webSocket(_ socket: WebSocketClient, receivedPong payload: [UInt8])
     /// After a refused send: there is room in the queue again.
     func webSocketMaySendAgain(_ socket: WebSocketClient)
     /// The last call. The socket cannot be used again.
     func webSocket(_ socket: WebSocketClient, closed reason: WebSocketCloseReason)
+}
+
+extension WebSocketDelegate {
+    public func webSocket(_ socket: WebSocketClient, received date: ServerDate) {}
 }
 
 public enum WebSocketMessage: Equatable, Sendable {
@@ -41,11 +47,14 @@ public final class WebSocketClient {
 
     private let loop: any EventLoop
     private let dialer: any StreamDialer
+    private let isolation: StreamIsolation
     private var random: any RandomNumberGenerator
     private let keepAlive: WebSocketKeepAlive?
     private var state = State.idle
     private var stream: (any ByteStream)?
     private var handshake: UpgradeHandshake?
+    /// When the upgrade was asked for.
+    private var asked = Instant.zero
     private var framing: WebSocketFraming?
     private var silence: SilenceWatch?
     private var deadline: (any Cancellable)?
@@ -68,16 +77,18 @@ public final class WebSocketClient {
     private var isInputEnded = false
 
     /// - Parameters:
+    ///   - isolation: of the circuit through Tor.
     ///   - random: makes the handshake key and the frame masks; the system's generator outside tests.
     ///   - keepAlive: nil for none.
     public init(
-        loop: any EventLoop, address: WebSocketAddress, dialer: any StreamDialer,
+        loop: any EventLoop, address: WebSocketAddress, dialer: any StreamDialer, isolation: StreamIsolation,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator(),
         keepAlive: WebSocketKeepAlive? = WebSocketKeepAlive()
     ) {
         self.loop = loop
         self.address = address
         self.dialer = dialer
+        self.isolation = isolation
         self.random = random
         self.keepAlive = keepAlive
     }
@@ -90,13 +101,14 @@ public final class WebSocketClient {
     /// Bytes of messages not yet handed to the transport.
     public var queuedBytes: Int { framing?.queuedBytes ?? 0 }
 
-    /// Dials. `webSocketOpened` or `closed` follows within 45 seconds.
+    /// Dials. `webSocketOpened` or `closed` follows: the streams that lead to the server bound their parts, and there
+    /// is a limit for all of it and one for the upgrade.
     public func open() {
         guard state == .idle else { return }
         state = .connecting
-        deadline = loop.schedule(after: UplinkLimits.openTimeout) { [weak self] in self?.finish(.openTimedOut) }
+        arm(UplinkLimits.connectTimeout, "no connection")
         do {
-            let stream = try dialer.makeStream(to: address)
+            let stream = try dialer.makeStream(to: address, isolation: isolation)
             self.stream = stream
             stream.delegate = self
             stream.open()
@@ -191,6 +203,13 @@ public final class WebSocketClient {
         inbox.removeAll()
     }
 
+    private func arm(_ limit: Interval, _ lacking: String) {
+        deadline?.cancel()
+        deadline = loop.schedule(after: limit) { [weak self] in
+            self?.finish(.openTimedOut("\(lacking) within \(limit.milliseconds / 1_000) s"))
+        }
+    }
+
     // MARK: Upgrade
 
     private func upgrade() {
@@ -200,6 +219,8 @@ public final class WebSocketClient {
                 continue
             }
             guard fillInput(), let outcome = handshake?.receive(input.takeAll()) else { break }
+            if outcome != .incomplete { reportDate() }
+            guard state == .upgrading else { return }
             switch outcome {
             case .incomplete: continue
             case .failed(let reason): return finish(reason)
@@ -210,6 +231,11 @@ public final class WebSocketClient {
         }
         if let loss { return finish(.connectionLost(loss)) }
         updateInterest()
+    }
+
+    private func reportDate() {
+        guard let date = handshake?.date else { return }
+        delegate?.webSocket(self, received: ServerDate(date: date, asked: asked, answered: loop.now.monotonic))
     }
 
     private func opened() {
@@ -379,6 +405,8 @@ public final class WebSocketClient {
 extension WebSocketClient: ByteStreamDelegate {
     public func streamOpened() {
         state = .upgrading
+        asked = loop.now.monotonic
+        arm(UplinkLimits.upgradeTimeout, "no answer to the upgrade request")
         handshake = UpgradeHandshake(address: address, nonce: random.bytes(16))
         upgrade()
     }

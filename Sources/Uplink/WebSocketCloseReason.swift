@@ -8,16 +8,20 @@ public enum WebSocketCloseReason: Equatable, Sendable, CustomStringConvertible {
     case nameUnusable(String)
     /// This build or configuration cannot reach the server; the text names what is needed.
     case unsupported(String)
+    /// The way out is not there; says nothing about the server.
+    case routeUnavailable(String)
     /// No connection was made.
     case connectFailed(String)
+    /// The server did not prove who it is, or broke TLS, before the connection was up.
+    case tlsFailed(TLSFailure)
     /// A proper HTTP response, but not status 101.
     case upgradeRefused(status: Int)
     /// Status 101 with this part of the header missing or wrong.
     case upgradeInvalid(String)
     /// The answer to the upgrade request cannot be read.
     case invalidResponse(String)
-    /// No upgrade within the time allowed.
-    case openTimedOut
+    /// No connection, or no upgrade, within the time allowed.
+    case openTimedOut(String)
     /// The connection ended or broke without a closing handshake.
     case connectionLost(String)
     /// Nothing arrived for the keep-alive's time, not even an answer to a ping.
@@ -34,22 +38,24 @@ public enum WebSocketCloseReason: Equatable, Sendable, CustomStringConvertible {
     public var isPermanent: Bool {
         switch self {
         case .nameUnusable, .unsupported, .upgradeRefused, .upgradeInvalid: true
-        case .closedByUs, .closedByServer, .connectFailed, .invalidResponse, .openTimedOut, .connectionLost,
-            .unresponsive, .protocolError, .invalidText, .messageTooLarge:
+        case .closedByUs, .closedByServer, .routeUnavailable, .connectFailed, .tlsFailed, .invalidResponse,
+            .openTimedOut, .connectionLost, .unresponsive, .protocolError, .invalidText, .messageTooLarge:
             false
         }
     }
 
-    /// For `status`: contains nothing the server sent except numbers.
+    /// For `status`: contains nothing the server sent except numbers and, of a certificate, plain host names.
     public var description: String {
         switch self {
         case .closedByUs: "closed"
         case .closedByServer(let code, _): code.map { "closed by the server with code \($0)" } ?? "closed by the server"
-        case .nameUnusable(let text), .unsupported(let text), .connectFailed(let text): text
+        case .nameUnusable(let text), .unsupported(let text), .routeUnavailable(let text), .connectFailed(let text),
+            .openTimedOut(let text):
+            text
+        case .tlsFailed(let failure): failure.description
         case .upgradeRefused(let status): "the server answered HTTP \(status) instead of 101"
         case .upgradeInvalid(let part): "the server's upgrade is invalid: \(part)"
         case .invalidResponse(let text): text
-        case .openTimedOut: "no answer to the upgrade request"
         case .connectionLost(let text): "connection lost: \(text)"
         case .unresponsive: "the server has stopped answering"
         case .protocolError: "the server broke the WebSocket protocol"
@@ -62,7 +68,10 @@ public enum WebSocketCloseReason: Equatable, Sendable, CustomStringConvertible {
         switch failure {
         case .nameUnusable(let text): self = .nameUnusable(text)
         case .unsupported(let text): self = .unsupported(text)
-        case .failed(let text): self = .connectFailed(text)
+        case .routeUnavailable(let text): self = .routeUnavailable(text)
+        case .tlsFailed(let failure): self = .tlsFailed(failure)
+        case .timedOut(let text): self = .openTimedOut(text)
+        case .refused(let text), .failed(let text): self = .connectFailed(text)
         }
     }
 }

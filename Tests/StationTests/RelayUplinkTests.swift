@@ -55,8 +55,9 @@ final class RelayUplinkTests: XCTestCase {
             .nameUnusable(""), .unsupported(""), .upgradeRefused(status: 403), .upgradeInvalid(""),
         ]
         let passing: [WebSocketCloseReason] = [
-            .closedByUs, .closedByServer(code: 1_001, text: ""), .connectFailed(""), .invalidResponse(""),
-            .openTimedOut, .connectionLost(""), .unresponsive, .protocolError, .invalidText, .messageTooLarge,
+            .closedByUs, .closedByServer(code: 1_001, text: ""), .routeUnavailable(""), .connectFailed(""),
+            .tlsFailed(.selfSigned), .invalidResponse(""), .openTimedOut(""),
+            .connectionLost(""), .unresponsive, .protocolError, .invalidText, .messageTooLarge,
         ]
         for reason in permanent { XCTAssertTrue(RelayFailure(reason).isPermanent, "\(reason)") }
         for reason in passing { XCTAssertFalse(RelayFailure(reason).isPermanent, "\(reason)") }

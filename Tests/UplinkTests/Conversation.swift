@@ -67,11 +67,19 @@ final class ScriptedStream: ByteStream {
 final class ScriptedDialer: StreamDialer {
     let stream = ScriptedStream()
     var refusal: StreamFailure?
+    private(set) var isolations: [StreamIsolation] = []
 
-    func makeStream(to address: WebSocketAddress) throws(StreamFailure) -> any ByteStream {
+    func makeStream(
+        to address: WebSocketAddress, isolation: StreamIsolation
+    ) throws(StreamFailure) -> any ByteStream {
+        isolations.append(isolation)
         if let refusal { throw refusal }
         return stream
     }
+}
+
+extension StreamIsolation {
+    static let test = StreamIsolation(user: "relay", password: "secret")
 }
 
 /// Everything a socket reported, in order.
@@ -80,6 +88,7 @@ final class SocketLog: WebSocketDelegate {
         case opened
         case message(WebSocketMessage)
         case pong([UInt8])
+        case date(ServerDate)
         case maySendAgain
         case closed(WebSocketCloseReason)
     }
@@ -88,6 +97,7 @@ final class SocketLog: WebSocketDelegate {
     var onEvent: ((Event) -> Void)?
 
     func webSocketOpened(_ socket: WebSocketClient) { record(.opened) }
+    func webSocket(_ socket: WebSocketClient, received date: ServerDate) { record(.date(date)) }
     func webSocket(_ socket: WebSocketClient, received message: WebSocketMessage) { record(.message(message)) }
     func webSocket(_ socket: WebSocketClient, receivedPong payload: [UInt8]) { record(.pong(payload)) }
     func webSocketMaySendAgain(_ socket: WebSocketClient) { record(.maySendAgain) }
@@ -168,8 +178,8 @@ final class Conversation {
         throws
     {
         client = WebSocketClient(
-            loop: loop, address: try WebSocketAddress(parsing: url), dialer: dialer, random: SeededRandom(seed: seed),
-            keepAlive: keepAlive)
+            loop: loop, address: try WebSocketAddress(parsing: url), dialer: dialer, isolation: .test,
+            random: SeededRandom(seed: seed), keepAlive: keepAlive)
         client?.delegate = log
         client?.open()
         loop.settle()

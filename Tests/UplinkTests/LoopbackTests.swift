@@ -117,7 +117,7 @@ final class LoopbackTests: XCTestCase {
     private func dial(keepAlive: WebSocketKeepAlive? = nil) throws -> WebSocketClient {
         let client = WebSocketClient(
             loop: loop, address: try WebSocketAddress(parsing: "ws://localhost:\(server.port)"),
-            dialer: LoopbackDialer(loop: loop), keepAlive: keepAlive)
+            dialer: LoopbackDialer(loop: loop), isolation: .test, keepAlive: keepAlive)
         client.delegate = log
         client.open()
         return client

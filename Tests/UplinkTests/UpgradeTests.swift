@@ -64,7 +64,18 @@ final class UpgradeTests: XCTestCase {
         conversation.serve(
             "HTTP/1.1 101\r\nDate: Thu, 01 Jan 1970 00:00:00 GMT\r\nUPGRADE:  WebSocket \r\n"
                 + "connection: keep-alive, upgrade\r\nsec-websocket-accept:\t\(conversation.acceptValue)\r\n\r\n")
-        XCTAssertEqual(conversation.log.events, [.opened])
+        let epoch = ServerDate(date: WallTime(milliseconds: 0), asked: .zero, answered: .zero)
+        XCTAssertEqual(conversation.log.events, [.date(epoch), .opened])
+    }
+
+    func testServersDateIsReportedWithTheTimeItTookAlsoWhenItRefuses() throws {
+        let conversation = try Conversation()
+        conversation.connect()
+        conversation.advance(by: .seconds(3))
+        conversation.serve("HTTP/1.1 503 Busy\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n")
+        let date = ServerDate(
+            date: WallTime(milliseconds: 784_111_777_000), asked: .zero, answered: .zero + .seconds(3))
+        XCTAssertEqual(conversation.log.events, [.date(date), .closed(.upgradeRefused(status: 503))])
     }
 
     func testStatusOtherThan101IsPermanentAndRedirectsAreNotFollowed() throws {
@@ -151,22 +162,37 @@ final class UpgradeTests: XCTestCase {
         XCTAssertEqual(conversation.log.events, [.closed(.connectionLost("the server hung up"))])
     }
 
-    func testSilentServerIsGivenUpAfter45Seconds() throws {
+    func testSilentServerIsGivenUpAfter15Seconds() throws {
         let conversation = try Conversation()
-        conversation.advance(by: .seconds(30))
+        conversation.advance(by: .seconds(160))
         conversation.connect()
         conversation.serve("HTTP/1.1 101 Switch")
         conversation.advance(by: .milliseconds(14_900))
         XCTAssertEqual(conversation.log.events, [])
         conversation.advance(by: .milliseconds(100))
-        XCTAssertEqual(conversation.log.events, [.closed(.openTimedOut)])
+        XCTAssertEqual(
+            conversation.log.events, [.closed(.openTimedOut("no answer to the upgrade request within 15 s"))])
+        XCTAssertTrue(conversation.stream.isClosed)
+        XCTAssertTrue(conversation.loop.isIdle)
+    }
+
+    func testStreamThatNeverConnectsIsGivenUp() throws {
+        let conversation = try Conversation()
+        conversation.advance(by: .milliseconds(169_900))
+        XCTAssertEqual(conversation.log.events, [])
+        conversation.advance(by: .milliseconds(100))
+        XCTAssertEqual(conversation.log.events, [.closed(.openTimedOut("no connection within 170 s"))])
         XCTAssertTrue(conversation.stream.isClosed)
         XCTAssertTrue(conversation.loop.isIdle)
     }
 
     func testFailuresToConnectKeepTheirClass() throws {
         let cases: [(StreamFailure, WebSocketCloseReason, Bool)] = [
-            (.failed("refused"), .connectFailed("refused"), false),
+            (.failed("broken"), .connectFailed("broken"), false),
+            (.refused("refused"), .connectFailed("refused"), false),
+            (.routeUnavailable("no Tor"), .routeUnavailable("no Tor"), false),
+            (.timedOut("slow"), .openTimedOut("slow"), false),
+            (.tlsFailed(.selfSigned), .tlsFailed(.selfSigned), false),
             (.nameUnusable("no such name"), .nameUnusable("no such name"), true),
             (.unsupported("needs TLS"), .unsupported("needs TLS"), true),
         ]
@@ -184,7 +210,8 @@ final class UpgradeTests: XCTestCase {
         let dialer = ScriptedDialer()
         dialer.refusal = .unsupported("needs a proxy")
         let log = SocketLog()
-        let client = WebSocketClient(loop: loop, address: try WebSocketAddress(parsing: "ws://h"), dialer: dialer)
+        let client = WebSocketClient(
+            loop: loop, address: try WebSocketAddress(parsing: "ws://h"), dialer: dialer, isolation: .test)
         client.delegate = log
         client.open()
         XCTAssertEqual(log.events, [])

@@ -16,6 +16,7 @@ final class RelayUplink: RelayPort {
     /// Whether the configuration lets relays be dialled at all.
     private let isAllowed: Bool
     private(set) var choice: RelayChoice
+    private var isolations = IsolationKeys()
     private var sockets: [NostrSocketID: WebSocketClient] = [:]
     private var names: [ObjectIdentifier: NostrSocketID] = [:]
     /// Sockets whose closing handshake is under way; each ends within seconds.
@@ -59,6 +60,7 @@ final class RelayUplink: RelayPort {
         closing.removeAll()
         connected.removeAll()
         problems.removeAll()
+        isolations.renew()
     }
 
     // MARK: RelayPort
@@ -106,7 +108,9 @@ final class RelayUplink: RelayPort {
             return client.relayClosed(id, .nameUnusable, at: now)
         }
         // The relay client watches for silence itself.
-        let socket = WebSocketClient(loop: loop, address: address, dialer: dialer, keepAlive: nil)
+        let isolation = id.isolation == nil ? isolations.isolation(.relay, id.relay.text) : isolations.once()
+        let socket = WebSocketClient(
+            loop: loop, address: address, dialer: dialer, isolation: isolation, keepAlive: nil)
         socket.delegate = self
         sockets[id] = socket
         names[ObjectIdentifier(socket)] = id
@@ -181,7 +185,9 @@ extension RelayFailure {
         switch reason {
         case .closedByUs, .closedByServer, .connectionLost: self = .closedByRelay
         case .nameUnusable, .unsupported: self = .nameUnusable
+        case .routeUnavailable: self = .routeUnavailable
         case .connectFailed: self = .unreachable
+        case .tlsFailed: self = .tlsFailed
         case .upgradeRefused, .upgradeInvalid: self = .upgradeRefused
         case .openTimedOut: self = .timedOut
         case .unresponsive: self = .unresponsive
