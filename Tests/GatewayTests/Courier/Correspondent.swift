@@ -1,0 +1,25 @@
+import Basics
+import Crypto
+import Wire
+
+@testable import Gateway
+
+/// Somebody who leaves or receives mail, from a small number.
+struct Correspondent {
+    let noise: NoiseStaticKey
+    var key: NoisePublicKey { noise.publicKey }
+    var id: PeerID { key.peerID }
+
+    init(_ number: UInt64) {
+        var random = SeededRandom(seed: 1_000 + number)
+        noise = NoiseStaticKey.generate(using: &random)
+    }
+
+    /// An envelope for this person. Stores never look into it, so that any bytes stand for a ciphertext.
+    func mail(_ content: UInt8, copies: UInt8 = 4, at now: WallTime, life: UInt64 = 86_400_000) -> CourierEnvelope {
+        CourierEnvelope(
+            recipientTag: CourierTag.tag(for: key, day: CourierTag.day(at: now)),
+            expiry: WallTime(milliseconds: now.milliseconds + life),
+            ciphertext: [content] + key.bytes, copies: copies)
+    }
+}
