@@ -2,8 +2,8 @@ import Basics
 
 /// Every bound of carrying mail for others (chapter 06 §5, §6, §18).
 public enum CourierLimits {
-    /// Envelopes carried, in total and of depositors that are only verified; what one depositor may leave. The box's own
-    /// numbers, since it serves a crowd and stays powered (chapter 06 §6.7).
+    /// Envelopes carried, in total and of depositors that are only verified; what one depositor may leave. The box's
+    /// own numbers, since it serves a crowd and stays powered (chapter 06 §6.7).
     public static let gateway = CourierQuota(total: 200, verified: 160, perFavorite: 20, perVerified: 8)
     /// What a phone carries (chapter 06 §6.2).
     public static let phone = CourierQuota(total: 40, verified: 20, perFavorite: 5, perVerified: 2)

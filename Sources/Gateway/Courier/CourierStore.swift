@@ -15,8 +15,8 @@ public enum CourierRefusal: String, CaseIterable, Error, Sendable {
 }
 
 /// Mail carried for third parties: who may leave how much, what makes room for what, and how copies spread (chapter 06
-/// §6.2–6.6). A value: it sends and stores nothing itself, and what it offers stays carried until it is told what became
-/// of the offer.
+/// §6.2–6.6). A value: it sends and stores nothing itself, and what it offers stays carried until it is told what
+/// became of the offer.
 public struct CourierStore: Sendable {
     public let quota: CourierQuota
     /// In order of arrival.
@@ -73,8 +73,8 @@ public struct CourierStore: Sendable {
         return changes
     }
 
-    /// Who makes room: among the merely verified first, then, for a favourite, among favourites; what a relay has a copy
-    /// of before what nobody else has, and the oldest first (chapter 06 §6.2, §6.7).
+    /// Who makes room: among the merely verified first, then, for a favourite, among favourites; what a relay has a
+    /// copy of before what nobody else has, and the oldest first (chapter 06 §6.2, §6.7).
     private func nextToGo(for newcomer: CourierTier) -> Int? {
         for tier in [CourierTier.verified, .favorite] where tier == .verified || newcomer == .favorite {
             let candidates = carried.indices.filter { carried[$0].tier == tier }
@@ -85,7 +85,8 @@ public struct CourierStore: Sendable {
         return nil
     }
 
-    /// Takes back what an earlier run kept, joined with what has come since; the bounds apply again, in order of arrival.
+    /// Takes back what an earlier run kept, joined with what has come since; the bounds apply again, in order of
+    /// arrival.
     public mutating func restore(_ records: [CarriedEnvelope], at now: WallTime) -> [Change] {
         let fresh = carried
         carried = []

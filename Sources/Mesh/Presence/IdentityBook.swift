@@ -36,8 +36,8 @@ public struct IdentityRecord: Hashable, Sendable {
     }
 }
 
-/// Pinned identities by peer ID. Bound by count; of those not proven the least recently heard is forgotten, which re-opens trust on first
-/// use for it, and therefore happens slowly: identities cost nothing to make.
+/// Pinned identities by peer ID. Bound by count; of those not proven the least recently heard is forgotten, which
+/// re-opens trust on first use for it, and therefore happens slowly: identities cost nothing to make.
 final class IdentityBook {
     private final class Entry {
         var record: IdentityRecord

@@ -1,5 +1,5 @@
-/// A Bluetooth LE device address with its type. It identifies a person's phone: it is never logged, and never leaves the
-/// process except to the kernel.
+/// A Bluetooth LE device address with its type. It identifies a person's phone: it is never logged, and never leaves
+/// the process except to the kernel.
 public struct BluetoothAddress: Hashable, Sendable {
     /// As the kernel numbers them in management messages and socket addresses.
     public enum Kind: UInt8, Sendable {

@@ -3,8 +3,8 @@ import Mesh
 import Vault
 
 enum MeshArchiveLimits {
-    /// Keys newly proven that are written at once, in a burst and sustained: ours. Each costs the card two blocks, and a
-    /// neighbour can prove as many keys as it cares to make; a crowd at the door proves a few dozen.
+    /// Keys newly proven that are written at once, in a burst and sustained: ours. Each costs the card two blocks, and
+    /// a neighbour can prove as many keys as it cares to make; a crowd at the door proves a few dozen.
     static let promptBurst = 8.0
     static let promptPerSecond = 1.0 / 60
 }
@@ -42,9 +42,9 @@ final class MeshArchive {
         }
     }
 
-    /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5), unless keys are being
-    /// proven in numbers. One believed at first sight is announced again, and so is a name: nobody makes the box write by
-    /// changing it.
+    /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5), unless keys are
+    /// being proven in numbers. One believed at first sight is announced again, and so is a name: nobody makes the box
+    /// write by changing it.
     func keep(_ identity: IdentityRecord, at now: Instant) {
         let isProven = identity.authenticatedSigningKey != nil
         let known = vault.value(for: identity.vaultKey, in: BoxStores.identities).flatMap {
