@@ -48,5 +48,9 @@ print(", ".join(name + " " + version(name) for name in ("nostr-sdk", "nostr-rela
 PYTHON
 }
 
+phones_work() {
+    "$(relay_environment)/bin/python" -c 'import bleak, bumble, cryptography' >/dev/null 2>&1
+}
+
 # Prints the comment block at the head of the calling script.
 usage() { sed -n '2,/^[^#]/{/^#/{s/^# \{0,1\}//;p;};}' "$0"; }
