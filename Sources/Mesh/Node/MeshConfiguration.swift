@@ -17,6 +17,8 @@ public struct MeshConfiguration: Sendable {
     public var isClockTrusted: Bool
     /// Take part in gossip sync. Off only in simulations that look at something else.
     public var synchronises = true
+    /// Report sealed mail addressed to this node, and every verified announce; without it both pass unseen.
+    public var takesMail = false
     /// What gossip keeps.
     public var gossip = GossipPolicy.gateway
 

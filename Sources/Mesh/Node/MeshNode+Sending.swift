@@ -8,13 +8,14 @@ extension MeshNode {
     /// - Parameters:
     ///   - target: the one neighbour it is for, if not its recipient.
     ///   - isStrict: only a direct link of the target will do.
+    ///   - onlyLink: nothing but this link of the target's will do.
     ///   - goesEverywhere: on every link, several to one peer included.
     ///   - canWait: a packet of a kind worth it is spooled when there is no link.
     /// - Returns: the frame as sent; nil when it does not encode.
     @discardableResult
     func originate(
-        _ packet: Packet, signed: Bool, target: PeerID? = nil, isStrict: Bool = false, goesEverywhere: Bool = false,
-        canWait: Bool = true
+        _ packet: Packet, signed: Bool, target: PeerID? = nil, isStrict: Bool = false, onlyLink: LinkID? = nil,
+        goesEverywhere: Bool = false, canWait: Bool = true
     ) -> (frame: Frame, wentOut: Bool)? {
         var packet = packet
         var firstHop: PeerID?
@@ -34,7 +35,8 @@ extension MeshNode {
         var transmission = Transmission(frame: frame, since: now.monotonic)
         transmission.target = firstHop ?? target
         transmission.isRouted = firstHop != nil
-        transmission.isStrict = isStrict
+        transmission.isStrict = isStrict || onlyLink != nil
+        transmission.onlyLink = onlyLink
         transmission.goesEverywhere = goesEverywhere
         transmission.canWait = canWait
         return (frame, transmit(transmission))
@@ -106,7 +108,10 @@ extension MeshNode {
 
     /// The links a frame would go out on now, having come in on some.
     func links(for transmission: Transmission, heardOn heard: [LinkID]) -> [LinkID] {
-        transmission.frame.withView { view in
+        if let only = transmission.onlyLink {
+            return linkTable[only].map { $0.peer == transmission.hint } ?? false ? [only] : []
+        }
+        return transmission.frame.withView { view in
             let isDirectAnnounce = isDirectAnnounce(transmission.frame)
             let request = LinkSelection<LinkID>.Request(
                 type: view.type, hint: transmission.hint,

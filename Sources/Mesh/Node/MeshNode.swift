@@ -73,7 +73,7 @@ public final class MeshNode {
                 announcer, AnnounceFeature(), LeaveFeature(), PublicMessageFeature(), FragmentFeature(),
                 SignedBroadcastFeature(), CarrierFeature(), diagnostics, GroupMessageFeature(), PrekeyBundleFeature(),
                 board, noise,
-            ] + (configuration.synchronises ? sync : [])
+            ] + (configuration.takesMail ? [MailFeature()] : []) + (configuration.synchronises ? sync : [])
         timedFeatures = features.filter(\.isTimed)
         listeners = features.compactMap { $0.interests.isEmpty ? nil : ($0.interests, $0) }
         var handlers = [any MeshFeature](repeating: OpaqueFeature(), count: 1 << UInt8.bitWidth)

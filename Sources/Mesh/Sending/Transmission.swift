@@ -11,6 +11,8 @@ struct Transmission {
     var ingressPeer: PeerID?
     /// Only a direct link of the target will do.
     var isStrict = false
+    /// Nothing but this link will do, and it only while it is the target's.
+    var onlyLink: LinkID?
     /// Follows a source route, so fragments of it keep its own recipient. (Phones write the next hop's ID there, which
     /// ends the packet at that hop; chapter 03 B9.3.)
     var isRouted = false
