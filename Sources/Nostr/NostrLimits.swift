@@ -37,8 +37,24 @@ public enum NostrLimits {
     static let slowestRouteRetry = Interval.seconds(300)
     /// A connection nobody wants any more is kept this long for the next use.
     static let linger = Interval.seconds(60)
-    /// Events outside the subscription's filter a relay may send on one connection.
+    /// Events nobody asked for, or forged, that a relay may send on one connection.
     static let violations = 20
+    /// Frames that mean nothing: a burst, and how many a second are borne on end. Chapter 05 §5.2 keeps the socket for
+    /// such a frame, which a relay that sends nothing else would live on.
+    static let nuisanceBurst = 200.0
+    static let nuisancesPerSecond = 1.0
+    /// Events a relay may repeat: what all subscriptions of a channel bring anew after a reconnect is far less.
+    static let repetitionBurst = 8_192.0
+    static let repetitionsPerSecond = 64.0
+    /// Longest challenge that is answered.
+    static let challengeBytes = 256
+    /// How old a relay's information document may get, and the pause after it could not be had.
+    static let informationAge = Interval.hours(24)
+    static let informationRetry = Interval.hours(1)
+    /// Smallest message limit that a relay is believed to have.
+    static let leastMessageBytes = 1_024
+    /// A clock that goes back by more than this is a step and no correction; in milliseconds.
+    static let clockStep: Int64 = 60_000
 
     // MARK: Publication (chapter 05 §6.4, §6.8)
 
@@ -55,9 +71,11 @@ public enum NostrLimits {
     static let isolatedMessages = 16
     /// Events written on one socket whose OK is still believed; as many as may be waiting to be written.
     static let answerableEvents = 200
-    /// Events written to one relay: a burst, then one every 350 ms (chapter 05 §6.11).
-    static let publishBurst = 3.0
-    static let publishInterval = Interval.milliseconds(350)
+    /// Events begun by the whole process, and written to one relay, within a second: what relays that say
+    /// "noting too much" bear (chapter 05 §6.11).
+    public static let publishesPerSecond = 3
+    /// Most work done for relays that ask for some: a second or two of one core.
+    public static let offeredWork = 20
     /// Pause after `rate-limited:`, doubling.
     static let firstPublishHold = Interval.seconds(30)
     static let longestPublishHold = Interval.seconds(600)
@@ -67,8 +85,10 @@ public enum NostrLimits {
     /// Durable subscriptions; as many as REQs may wait for one relay.
     public static let subscriptions = 64
     public static let subscriptionIDBytes = 64
-    /// Ids remembered per socket as used for another filter before.
-    static let reusedIDs = 256
+    /// Ids remembered per socket as used for another filter before, and how long events under one that is not used
+    /// any more are excused.
+    static let endedIDs = 256
+    static let endedGrace = Interval.seconds(30)
     static let repeatGuard = Interval.seconds(1)
     static let initialLoadTimeout = Interval.seconds(10)
     static let firstClosedRetry = Interval.seconds(60)

@@ -32,6 +32,7 @@ final class ClientHarness {
     var events: [(event: VerifiedEvent, subscription: String)] = []
     var loads: [(subscription: String, at: Instant)] = []
     var published: [(id: PublicationID, outcome: PublicationOutcome)] = []
+    var asked: [NostrRelayURL] = []
     var states: [(relay: NostrRelayURL, isConnected: Bool)] = []
 
     init(
@@ -69,6 +70,7 @@ final class ClientHarness {
             case .endOfStored(let subscription): loads.append((subscription, now.monotonic))
             case .published(let id, let outcome): published.append((id, outcome))
             case .relayStateChanged(let relay, let isConnected): states.append((relay, isConnected))
+            case .fetchInformation(let relay): asked.append(relay)
             }
         }
     }
@@ -102,6 +104,10 @@ final class ClientHarness {
 
     /// Moves time forward without serving anything.
     func move(to instant: Instant) { now = now.advanced(by: instant - now.monotonic) }
+
+    func setClockBack(bySeconds seconds: Int64) {
+        now.wall = WallTime(milliseconds: UInt64(Int64(now.wall.milliseconds) - seconds * 1_000))
+    }
 
     func perform(_ body: (NostrClient, Now) -> Void) {
         body(client, now)

@@ -76,7 +76,7 @@ final class InboundTests: XCTestCase {
         let harness = channel()
         let event = harness.event()
         harness.deliver(event.event, under: "s", from: a)
-        harness.perform { client, _ in client.unsubscribe("s") }
+        harness.perform { $0.unsubscribe("s", at: $1) }
         harness.deliver(event.event, under: "s", from: a)
         XCTAssertEqual(harness.events.count, 1)
         XCTAssertEqual(harness.client.drops[.eventUnrequested], 1)
@@ -165,7 +165,17 @@ final class InboundTests: XCTestCase {
         harness.deliver(harness.event("3").event, under: "s", from: a)
         XCTAssertTrue(harness.events.isEmpty)
         XCTAssertEqual(harness.client.drops[.eventUnrequested], 3)
-        XCTAssertEqual(harness.status(b)?.violations, 0)
+        XCTAssertEqual(harness.status(b)?.violations, 1)
+        XCTAssertEqual(harness.status(a)?.violations, 1, "what it closed itself may be on its way")
+        harness.perform { $0.unsubscribe("t", at: $1) }
+        harness.deliver(harness.event("4").event, under: "t", from: a)
+        XCTAssertEqual(harness.status(a)?.violations, 1, "so may what was ended")
+        harness.advance(.seconds(31))
+        harness.deliver(harness.event("5").event, under: "t", from: a)
+        harness.deliver(harness.event("6").event, under: "s", from: a)
+        XCTAssertEqual(harness.status(a)?.violations, 3, "but not for ever")
+        for index in 0..<17 { harness.deliver(harness.event("x\(index)").event, under: "nothing", from: a) }
+        XCTAssertEqual(harness.status(a)?.lastFailure, .misbehaving)
     }
 
     func testOddFramesAreDroppedAndTheSocketIsKept() {
@@ -237,8 +247,8 @@ final class InboundTests: XCTestCase {
     func testSilenceWhileWeDoNotReadIsNotHeldAgainstTheRelay() {
         let harness = channel()
         harness.answersPings = false
-        let event = badlySigned(harness.event().event)
-        for _ in 0..<(720 + 256) { harness.deliver(event, under: "s", from: a) }
+        exhaust(harness)
+        for index in 0..<256 { harness.deliver(harness.event("\(index)").event, under: "s", from: a) }
         XCTAssertEqual(harness.reading, [false])
         // At twelve a second it takes 21 s until reading resumes; only from then on does silence count.
         harness.advance(.seconds(60))
@@ -250,13 +260,18 @@ final class InboundTests: XCTestCase {
 
     func testFramesOfARelayThatCannotBeStoppedAreShedOldestFirst() {
         let harness = channel()
-        let first = harness.event("first").event
-        for _ in 0..<720 { harness.deliver(badlySigned(first), under: "s", from: a) }
+        exhaust(harness)
         let waiting = (0..<300).map { harness.event("\($0)") }
         for event in waiting { harness.deliver(event.event, under: "s", from: a) }
         XCTAssertEqual(harness.client.drops[.frameShed], 300 - 256)
         harness.advance(.seconds(60))
         XCTAssertEqual(harness.events.map(\.event), Array(waiting.suffix(256)))
+    }
+
+    /// Uses the verification budget of relay a up.
+    private func exhaust(_ harness: ClientHarness) {
+        for index in 0..<720 { harness.deliver(harness.event("spent \(index)").event, under: "s", from: a) }
+        harness.events.removeAll()
     }
 
     private func badlySigned(_ event: NostrEvent) -> NostrEvent {
@@ -270,7 +285,7 @@ final class InboundTests: XCTestCase {
         let client = harness.client
         guard let socket = harness.socket(a) else { return XCTFail("connected") }
         // Over budget first, so that frames pile up; then enough time for all of them.
-        for _ in 0..<720 { harness.deliver(badlySigned(harness.event("x").event), under: "s", from: a) }
+        exhaust(harness)
         for index in 0..<64 {
             let json = String(decoding: harness.event("\(index)").json(), as: UTF8.self)
             client.received([UInt8]("[\"EVENT\",\"s\",\(json)]".utf8), on: socket, at: harness.now)
@@ -290,7 +305,7 @@ final class InboundTests: XCTestCase {
         let harness = channel()
         let client = harness.client
         guard let a = harness.socket(a), let b = harness.socket(b) else { return XCTFail("connected") }
-        for _ in 0..<720 { harness.deliver(badlySigned(harness.event("x").event), under: "s", from: self.a) }
+        exhaust(harness)
         // Behind a frame that has to wait for its signature check, four megabytes that mean nothing.
         let waiting = String(decoding: harness.event("y").json(), as: UTF8.self)
         client.received([UInt8]("[\"EVENT\",\"s\",\(waiting)]".utf8), on: a, at: harness.now)
@@ -329,12 +344,17 @@ final class InboundTests: XCTestCase {
                     bytes += words[Int.random(in: words.indices, using: &random)].utf8
                 }
             }
-            harness.say(bytes, from: round.isMultiple(of: 2) ? a : b)
+            let relay = round.isMultiple(of: 2) ? a : b
+            harness.say(bytes, from: relay)
+            guard harness.socket(relay) == nil else { continue }
+            harness.perform { $0.retry(relay, at: $1) }
+            harness.open(relay)
         }
         harness.advance(.seconds(5))
         XCTAssertLessThanOrEqual(harness.events.count, 1)
         XCTAssertEqual(harness.client.relays(at: harness.now).count, 2)
         XCTAssertGreaterThan(harness.client.drops.total, 9_000)
+        XCTAssertGreaterThan(harness.client.failures[.misbehaving], 40)
         XCTAssertLessThanOrEqual(harness.client.recent.count, 1)
     }
 

@@ -103,15 +103,64 @@ final class PublicationTests: XCTestCase {
 
     // MARK: Pace
 
-    func testEventsGoInABurstOfThreeThenOneEvery350Milliseconds() {
+    func testNoMoreThanThreeEventsASecondAreBegunAndEachGoesToAllItsRelaysAtOnce() {
         let harness = connected(a, b)
         for index in 0..<6 { harness.perform { $0.publish(harness.event("\(index)"), to: [a, b], at: $1) } }
         let start = harness.now.monotonic
         harness.advance(.seconds(5))
         for relay in [a, b] {
             let times = harness.sent.filter { $0.relay == relay }.map { ($0.at - start).milliseconds }
-            XCTAssertEqual(times, [0, 0, 0, 350, 700, 1_050])
+            XCTAssertEqual(times, [0, 0, 0, 1_000, 1_000, 1_000])
         }
+    }
+
+    func testTheLimitIsForTheWholeProcessAndARelayThatWasAwayIsNotFlooded() {
+        let harness = ClientHarness(defaults: [a, b])
+        harness.open(a)
+        for index in 0..<9 {
+            harness.perform { $0.publish(harness.event("\(index)", kind: 1), to: [index < 6 ? a : b, b], at: $1) }
+        }
+        harness.advance(.seconds(10))
+        XCTAssertEqual(harness.takeSent(to: a).count, 6)
+        harness.open(b)
+        harness.perform { $0.publish(harness.event("last", kind: 1), to: [a], at: $1) }
+        harness.advance(.seconds(10))
+        let sent = harness.sent.map(\.at)
+        XCTAssertEqual(sent.count, 10)
+        for start in sent {
+            XCTAssertLessThanOrEqual(
+                harness.sent.count { $0.relay == b && $0.at >= start && $0.at <= start + .seconds(1) }, 3)
+        }
+    }
+
+    func testIsolatedPublicationsShareTheLimit() {
+        let harness = connected(a)
+        for index in 0..<3 { harness.perform { $0.publish(harness.event("\(index)"), to: [a], at: $1) } }
+        let client = harness.client
+        let drop = harness.event("drop", kind: 1_401)
+        let id = client.publishIsolated(drop, to: [b], at: harness.now)
+        guard case .dial(let socket)? = client.nextEffect() else { return XCTFail("dialled") }
+        client.relayOpened(socket, at: harness.now)
+        XCTAssertNil(client.nextEffect())
+        let due = harness.now.monotonic + .seconds(1) + Interval(nanoseconds: 1)
+        XCTAssertEqual(client.nextDeadline, due)
+        harness.move(to: due)
+        client.timeout(at: harness.now)
+        XCTAssertEqual(client.nextEffect(), .send([UInt8](frame(drop).utf8), on: socket))
+        client.received([UInt8]("[\"OK\",\"\(drop.id.hex)\",true,\"\"]".utf8), on: socket, at: harness.now)
+        XCTAssertEqual(client.nextEffect(), .close(socket, code: 1_001))
+        XCTAssertEqual(client.nextEffect(), .published(id, .accepted(by: b)))
+    }
+
+    func testWhatWaitedForItsTurnWhenARelayLeftIsTooOldWhenItReturns() {
+        let harness = connected(a)
+        for index in 0..<4 { harness.perform { $0.publish(harness.event("\(index)"), to: [a], at: $1) } }
+        XCTAssertEqual(harness.takeSent().count, 3)
+        harness.fail(a, .closedByRelay)
+        harness.advance(.seconds(62))
+        harness.open(a)
+        XCTAssertEqual(harness.takeSent(), [])
+        XCTAssertEqual(harness.client.drops[.publicationTooOld], 1)
     }
 
     func testARelayThatSaysRateLimitedIsLeftInPeaceForLongerEachTime() {
@@ -236,7 +285,7 @@ final class PublicationTests: XCTestCase {
         harness.perform { _ = $0.publishConfirmed(event, to: [a], at: $1) }
         harness.answer(event, true, from: a)
         XCTAssertTrue(harness.published.isEmpty)
-        harness.advance(.milliseconds(400))
+        harness.advance(.milliseconds(1_001))
         harness.answer(event, true, from: a)
         XCTAssertEqual(harness.published.count, 1)
     }

@@ -123,7 +123,7 @@ final class RelayConnectionTests: XCTestCase {
         let harness = ClientHarness()
         harness.subscribe("s", to: a)
         harness.fail(a)
-        harness.perform { client, _ in client.unsubscribe("s") }
+        harness.perform { $0.unsubscribe("s", at: $1) }
         harness.dials.removeAll()
         harness.advance(.seconds(10))
         XCTAssertTrue(harness.dials.isEmpty)

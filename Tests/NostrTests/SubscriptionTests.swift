@@ -19,7 +19,7 @@ final class SubscriptionTests: XCTestCase {
                 "[\"REQ\",\"geo-u4pruyd\",{\"#g\":[\"u4pruyd\"],\"kinds\":[20000,20001],\"limit\":200,"
                     + "\"since\":1699996400}]"
             ])
-        harness.perform { client, _ in client.unsubscribe("geo-u4pruyd") }
+        harness.perform { $0.unsubscribe("geo-u4pruyd", at: $1) }
         XCTAssertEqual(harness.takeSent(), ["[\"CLOSE\",\"geo-u4pruyd\"]"])
     }
 
@@ -93,7 +93,7 @@ final class SubscriptionTests: XCTestCase {
         let harness = ClientHarness(defaults: [a])
         harness.open(a)
         harness.subscribe("s", harness.channelFilter("u1"), to: a)
-        harness.perform { client, _ in client.unsubscribe("s") }
+        harness.perform { $0.unsubscribe("s", at: $1) }
         harness.subscribe("s", harness.channelFilter("u2"), to: a)
         XCTAssertEqual(harness.takeSent().map { $0.prefix(6) }, ["[\"REQ\"", "[\"CLOS", "[\"REQ\""])
     }
@@ -263,20 +263,55 @@ final class SubscriptionTests: XCTestCase {
         XCTAssertEqual(harness.takeSent().count, 1)
     }
 
-    func testAuthenticationIsNeverAnswered() {
+    func testAClosedSubscriptionShowsWhyAndWhenItIsTriedAgain() {
         let harness = ClientHarness(defaults: [a])
         harness.open(a)
         harness.subscribe("s", to: a)
-        _ = harness.takeSent()
-        harness.say("[\"AUTH\",\"challenge\"]", from: a)
-        harness.say("[\"CLOSED\",\"s\",\"auth-required: you must auth\"]", from: a)
-        XCTAssertEqual(harness.takeSent(), [])
-        XCTAssertEqual(harness.client.drops[.authIgnored], 1)
-        XCTAssertEqual(harness.status(a)?.subscriptions.first?.lastRefusal, .authRequired)
+        harness.say("[\"CLOSED\",\"s\",\"restricted: no\"]", from: a)
+        XCTAssertEqual(harness.status(a)?.subscriptions.first?.lastRefusal, .restricted)
         XCTAssertNotNil(harness.status(a)?.subscriptions.first?.retryAt)
     }
 
     // MARK: since
+
+    func testAReplayAfterWeeksLooksBackAsFarAsTheFirstRequestDid() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("live", to: a)
+        harness.advance(.hours(24 * 21))
+        harness.perform { $0.resetAll(at: $1) }
+        _ = harness.takeSent()
+        harness.open(a)
+        let since = harness.now.wall.unixSeconds - 3_600
+        XCTAssertTrue(harness.takeSent().last?.contains("\"since\":\(since)") ?? false)
+    }
+
+    func testAClockSetBackTakesTheRequestsWithIt() {
+        let harness = ClientHarness(defaults: [a])
+        harness.open(a)
+        harness.subscribe("live", to: a)
+        let start = harness.now.wall.unixSeconds
+        let stored = NostrFilter(kinds: [1_401], tags: ["x": ["00"]], since: start - 86_400, limit: 100)
+        harness.subscribe("stored", stored, to: a)
+        harness.advance(.seconds(10))
+        harness.say("[\"EOSE\",\"live\"]", from: a)
+        _ = harness.takeSent()
+        harness.setClockBack(bySeconds: 59)
+        harness.perform { $0.timeout(at: $1) }
+        XCTAssertEqual(harness.takeSent(), [], "a correction is no step")
+        harness.setClockBack(bySeconds: 7_200)
+        harness.perform { $0.timeout(at: $1) }
+        let now = harness.now.wall.unixSeconds
+        let sent = harness.takeSent()
+        XCTAssertEqual(sent.count, 2)
+        XCTAssertTrue(sent.first?.contains("\"since\":\(now + 59 - 900)") ?? false, "\(sent)")
+        XCTAssertTrue(sent.last?.contains("\"since\":\(start - 86_400 - 7_200)") ?? false, "\(sent)")
+        harness.deliver(harness.event("after").event, under: "live", from: a)
+        XCTAssertEqual(harness.events.count, 1)
+        harness.setClockBack(bySeconds: -86_400)
+        harness.perform { $0.timeout(at: $1) }
+        XCTAssertEqual(harness.takeSent(), [])
+    }
 
     func testReplaysOfEphemeralKindsMoveSinceToTheLastEndOfStored() {
         let harness = ClientHarness(defaults: [a])

@@ -42,6 +42,11 @@ struct Confirmations {
         return lost(relay, at: index)
     }
 
+    /// `relay` is not asked at all.
+    mutating func declined(_ id: PublicationID, by relay: NostrRelayURL) -> Result? {
+        attempts.firstIndex { $0.id == id }.flatMap { lost(relay, at: $0) }
+    }
+
     /// `relay` went away.
     mutating func disconnected(_ relay: NostrRelayURL) -> [Result] {
         attempts.indices.reversed().compactMap { lost(relay, at: $0) }.reversed()

@@ -10,6 +10,7 @@ struct IsolatedPublications {
         let event: EventID
         let frame: [UInt8]
         var deadline: Instant
+        var isOpen = false
         var isWritten = false
         /// Messages that were not the answer.
         var otherMessages = 0
@@ -30,7 +31,17 @@ struct IsolatedPublications {
         return .dial(socket)
     }
 
-    mutating func opened(_ socket: NostrSocketID, at now: Instant) -> [NostrEffect] {
+    mutating func opened(_ socket: NostrSocketID) {
+        if let index = index(of: socket) { attempts[index].isOpen = true }
+    }
+
+    /// A socket that is ready for its event, and whether the publication has been written to another one before.
+    var nextToWrite: (socket: NostrSocketID, isBegun: Bool)? {
+        guard let next = attempts.first(where: { $0.isOpen && !$0.isWritten }) else { return nil }
+        return (next.socket, attempts.contains { $0.publication == next.publication && $0.isWritten })
+    }
+
+    mutating func write(_ socket: NostrSocketID, at now: Instant) -> [NostrEffect] {
         guard let index = index(of: socket), !attempts[index].isWritten else { return [] }
         attempts[index].isWritten = true
         attempts[index].deadline = now + NostrLimits.confirmationTimeout

@@ -7,4 +7,7 @@ public enum NostrActivity: String, CaseIterable, Sendable {
     case eventDelivered = "event-delivered"
     case requestSent = "request-sent"
     case eventSent = "event-sent"
+    case authenticationSent = "authentication-sent"
+    case authenticationAccepted = "authentication-accepted"
+    case clockStepped = "clock-stepped"
 }

@@ -43,17 +43,17 @@ extension NostrClient {
 
     private func process(_ message: UnsafeRawBufferPointer, from relay: RelayConnection, at now: Now) -> FrameOutcome {
         activity.count(.frameReceived)
-        guard message.count <= NostrLimits.messageBytes else { return drop(.frameOversized) }
-        guard message.isValidUTF8 else { return drop(.frameInvalidUTF8) }
-        guard let frame = try? RelayFrame.parse(message) else { return drop(.frameMalformed) }
+        guard message.count <= NostrLimits.messageBytes else { return nuisance(.frameOversized, of: relay, at: now) }
+        guard message.isValidUTF8 else { return nuisance(.frameInvalidUTF8, of: relay, at: now) }
+        guard let frame = try? RelayFrame.parse(message) else { return nuisance(.frameMalformed, of: relay, at: now) }
         switch frame {
         case .event(let id, let event): return process(event, subscription: id, from: relay, at: now)
         case .ok(let event, let answer): answered(event, answer, by: relay, at: now)
         case .endOfStored(let id): endOfStored(id, from: relay, at: now)
         case .closed(let id, let answer): closed(id, answer, by: relay, at: now)
-        case .notice: drops.count(.notice)
-        case .auth: drops.count(.authIgnored)
-        case .unknown: drops.count(.frameUnknown)
+        case .notice: return nuisance(.notice, of: relay, at: now)
+        case .auth(let challenge): challenged(challenge, by: relay, at: now)
+        case .unknown: return nuisance(.frameUnknown, of: relay, at: now)
         }
         return .done
     }
@@ -62,16 +62,23 @@ extension NostrClient {
         _ parsed: Result<EventLayout, NostrEventRejection>, subscription id: JSONString, from relay: RelayConnection,
         at now: Now
     ) -> FrameOutcome {
-        guard let (_, subscription) = activeSubscription(id, at: relay) else { return drop(.eventUnrequested) }
+        guard let (_, subscription) = activeSubscription(id, at: relay) else {
+            drops.count(.eventUnrequested)
+            if !wasLatelyRequested(id, at: relay, now) { violation(of: relay, at: now) }
+            return .done
+        }
         let layout: EventLayout
         switch parsed {
         case .success(let event): layout = event
-        case .failure(.missingMember): return drop(.eventMalformed)
-        case .failure: return drop(.eventBeyondLimits)
+        case .failure(.missingMember): return nuisance(.eventMalformed, of: relay, at: now)
+        case .failure: return nuisance(.eventBeyondLimits, of: relay, at: now)
         }
-        guard let eventID = layout.eventID else { return drop(.eventIDInvalid) }
+        guard let eventID = layout.eventID else { return nuisance(.eventIDInvalid, of: relay, at: now) }
         let key = RecentEvents.Key(subscription: subscription.number, event: eventID)
-        guard !recent.contains(key) else { return drop(.eventDuplicate) }
+        guard !recent.contains(key) else {
+            if relay.conduct.repeated(at: now.monotonic) { leave(relay, at: now) }
+            return drop(.eventDuplicate)
+        }
 
         let event = NostrEvent(layout)
         guard subscription.filter.selects(event) else { return outsideFilter(of: subscription, from: relay, at: now) }
@@ -81,6 +88,7 @@ extension NostrClient {
         activity.count(.signatureChecked)
         guard let verified = VerifiedEvent(verifying: event) else {
             drops.count(.eventSignatureInvalid)
+            violation(of: relay, at: now)
             return .verified
         }
         recent.record(key)
@@ -95,13 +103,31 @@ extension NostrClient {
     ) -> FrameOutcome {
         drops.count(.eventOutsideFilter)
         if relay.mayBeLate(subscription.number, id: subscription.id, at: now.monotonic) { return .done }
-        if relay.violated() { disconnect(relay, .misbehaving, closing: CloseCode.policyViolation, at: now) }
+        violation(of: relay, at: now)
         return .done
+    }
+
+    private func violation(of relay: RelayConnection, at now: Now) {
+        if relay.conduct.violated() { leave(relay, at: now) }
+    }
+
+    private func nuisance(_ reason: NostrDrop, of relay: RelayConnection, at now: Now) -> FrameOutcome {
+        bothered(by: relay, at: now)
+        return drop(reason)
+    }
+
+    func bothered(by relay: RelayConnection, at now: Now) {
+        if relay.conduct.bothered(at: now.monotonic) { leave(relay, at: now) }
+    }
+
+    private func leave(_ relay: RelayConnection, at now: Now) {
+        disconnect(relay, .misbehaving, closing: CloseCode.policyViolation, at: now)
     }
 
     private func endOfStored(_ id: JSONString, from relay: RelayConnection, at now: Now) {
         guard let (index, subscription) = activeSubscription(id, at: relay) else {
-            return drops.count(.endOfStoredUnmatched)
+            drops.count(.endOfStoredUnmatched)
+            return bothered(by: relay, at: now)
         }
         relay.reachedEnd(of: subscription.number, id: subscription.id)
         subscriptions[index].lastEndOfStored = now.wall.unixSeconds
@@ -110,10 +136,16 @@ extension NostrClient {
 
     private func closed(_ id: JSONString, _ answer: RelayAnswer, by relay: RelayConnection, at now: Now) {
         guard let (index, subscription) = activeSubscription(id, at: relay) else {
-            return drops.count(.closedUnmatched)
+            drops.count(.closedUnmatched)
+            return bothered(by: relay, at: now)
         }
-        relay.requests[subscription.number]?.refused(answer, at: now.monotonic)
+        relay.refusedRequest(subscription.number, id: subscription.id, answer, at: now.monotonic)
         subscriptions[index].load.ended(relay.url)
+        if answer == .authRequired { authenticationDemanded(by: relay, at: now) }
+    }
+
+    private func wasLatelyRequested(_ id: JSONString, at relay: RelayConnection, _ now: Now) -> Bool {
+        id.utf8Count <= NostrLimits.subscriptionIDBytes && relay.mayBeLate(id.text, at: now.monotonic)
     }
 
     /// The subscription of this id if a REQ for it is in force at this relay.

@@ -66,6 +66,23 @@ extension NostrClient {
         return id
     }
 
+    /// Writes isolated publications that are connected, as fast as the pace allows.
+    func pumpIsolated(at now: Now) {
+        isolatedDueAt = nil
+        while let next = isolated.nextToWrite {
+            if !next.isBegun {
+                let due = pace.available(at: now.monotonic)
+                guard due <= now.monotonic else {
+                    isolatedDueAt = due
+                    return
+                }
+                _ = pace.take(at: now.monotonic)
+            }
+            activity.count(.eventSent)
+            emit(isolated.write(next.socket, at: now.monotonic))
+        }
+    }
+
     func receivedIsolated(_ message: [UInt8], on socket: NostrSocketID, at now: Now) {
         if let answer = isolated.answer(in: message, from: socket) {
             answers.count(answer)
@@ -86,6 +103,7 @@ extension NostrClient {
         }
         let entry = PendingEvents.Entry(
             number: nextNumber(), event: event.id, frame: frame, isEphemeral: event.event.isEphemeral,
+            work: event.proofOfWork,
             createdAt: event.event.createdAt, confirmation: confirmation, owed: relays)
         drops.count(.publicationOverflow, UInt64(pending.append(entry)))
         return true
@@ -101,9 +119,24 @@ extension NostrClient {
                 drops.count(.publicationTooOld)
                 continue
             }
-            guard connection.pace.take(at: now.monotonic) else {
-                connection.publishDueAt = connection.pace.available(at: now.monotonic)
+            guard isTaken(entry, by: connection.information) else {
+                drops.count(.publicationBeyondRelay)
+                pending.settle(entry, with: connection.url)
+                if let id = entry.confirmation, let result = confirmations.declined(id, by: connection.url) {
+                    finish(result)
+                }
+                continue
+            }
+            let relayDue = connection.pace.available(at: now.monotonic)
+            let due = entry.isBegun ? relayDue : max(relayDue, pace.available(at: now.monotonic))
+            guard due <= now.monotonic else {
+                connection.publishDueAt = due
                 return
+            }
+            connection.pace.take(at: now.monotonic)
+            if !entry.isBegun {
+                _ = pace.take(at: now.monotonic)
+                pending.begin(entry)
             }
             connection.usedAt = now.monotonic
             connection.wrote(entry.event)
@@ -112,6 +145,17 @@ extension NostrClient {
             activity.count(.eventSent)
             emit(.send(entry.frame, on: connection.socket))
         }
+    }
+
+    /// Whether the relay takes such an event, by what it says of itself.
+    private func isTaken(_ entry: PendingEvents.Entry, by relay: RelayInformation?) -> Bool {
+        guard let relay else { return true }
+        return relay.takes(messageBytes: entry.frame.count) && entry.work >= relay.minimumWork ?? 0
+    }
+
+    /// The work that the choosiest of these relays asks of an event, as far as they said; never more than we do.
+    public func work(askedBy relays: [NostrRelayURL]) -> Int {
+        min(relays.compactMap { connection($0)?.information?.minimumWork }.max() ?? 0, NostrLimits.offeredWork)
     }
 
     private func isTooOld(_ entry: PendingEvents.Entry, at now: Now) -> Bool {
@@ -123,12 +167,18 @@ extension NostrClient {
     func answered(_ event: JSONString, _ answer: RelayAnswer, by connection: RelayConnection, at now: Now) {
         // Some relays answer a malformed event without its id, and one may say OK to anything to look good. Such an
         // answer belongs to nobody; only a complaint in it is heard.
-        guard let id = EventID(hexDigits: event.bytes), connection.expectsAnswer(to: id) else {
+        let id = EventID(hexDigits: event.bytes)
+        if let id, connection.authentication.isAnswer(id) {
+            return authenticationAnswered(answer, by: connection, at: now)
+        }
+        if answer == .authRequired { authenticationDemanded(by: connection, at: now) }
+        guard let id, connection.expectsAnswer(to: id) else {
             if !answer.isSuccess {
                 answers.count(answer)
                 connection.complained(answer, at: now)
             }
-            return drops.count(.answerUnmatched)
+            drops.count(.answerUnmatched)
+            return bothered(by: connection, at: now)
         }
         answers.count(answer)
         connection.answered(answer, at: now)

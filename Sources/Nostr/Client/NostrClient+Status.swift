@@ -22,7 +22,8 @@ extension NostrClient {
             lastFailure: connection.lastFailure, redialAt: connection.redialAt,
             lastAccepted: connection.record.lastAccepted, lastEvent: connection.record.lastEvent,
             answers: connection.record.answers, failures: connection.record.failures,
-            violations: connection.violations, pendingEvents: pending.count(owedTo: connection.url),
+            violations: connection.conduct.violations, pendingEvents: pending.count(owedTo: connection.url),
+            information: connection.information, isAuthenticated: connection.authentication.isAccepted,
             subscriptions: subscriptions.compactMap { subscription in
                 guard let request = connection.requests[subscription.number] else { return nil }
                 return NostrRelayStatus.Subscription(

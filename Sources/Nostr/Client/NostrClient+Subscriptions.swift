@@ -15,6 +15,7 @@ extension NostrClient {
     public func subscribe(
         _ id: String, _ filter: NostrFilter, to targets: RelayTargets, movesSince: Bool? = nil, at now: Now
     ) -> Bool {
+        followClock(now)
         let old = subscriptions.first { $0.id == id }
         guard (1...NostrLimits.subscriptionIDBytes).contains(id.utf8.count), !filter.mixesPrivateKinds,
             old != nil || subscriptions.count < NostrLimits.subscriptions
@@ -30,10 +31,11 @@ extension NostrClient {
         }
         let subscription = Subscription(
             number: nextNumber(), id: id, filter: filter, targets: targets, movesSince: movesSince ?? isEphemeral,
-            dueAt: dueTime(after: old, at: now.monotonic), load: InitialLoad(relays: usable, at: now.monotonic))
+            dueAt: dueTime(after: old, at: now.monotonic), load: InitialLoad(relays: usable, at: now.monotonic),
+            at: now.wall)
         subscriptions.removeAll { $0.id == id }
         subscriptions.append(subscription)
-        if let old { replace(old, at: relays) }
+        if let old { replace(old, at: relays, at: now.monotonic) }
         refresh(at: now)
         for connection in connections { sendRequests(to: connection, at: now) }
         reportLoads(at: now.monotonic)
@@ -48,10 +50,10 @@ extension NostrClient {
     }
 
     /// Forgets the subscription, then tells the relays.
-    public func unsubscribe(_ id: String) {
+    public func unsubscribe(_ id: String, at now: Now) {
         guard let index = subscriptions.firstIndex(where: { $0.id == id }) else { return }
         let subscription = subscriptions.remove(at: index)
-        for connection in connections { withdraw(subscription, from: connection) }
+        for connection in connections { withdraw(subscription, from: connection, at: now.monotonic) }
     }
 
     /// Ids of all subscriptions, in the order they were made.
@@ -88,35 +90,53 @@ extension NostrClient {
             connection.usedAt = now.monotonic
             subscriptions[index].load.sent(to: connection.url)
             activity.count(.requestSent)
-            let frame = ClientFrame.request(subscriptions[index].id, subscriptions[index].currentFilter)
+            let filter = subscriptions[index].filter(at: now.wall, limit: connection.information?.maximumLimit)
+            let frame = ClientFrame.request(subscriptions[index].id, filter)
             emit(.send(frame, on: connection.socket))
         }
     }
 
     /// A REQ under a used id replaces the old one at the relay by itself; only relays no longer meant need a CLOSE.
-    private func replace(_ old: Subscription, at relays: [NostrRelayURL]) {
+    private func replace(_ old: Subscription, at relays: [NostrRelayURL], at now: Instant) {
         for connection in connections {
             if relays.contains(connection.url) {
-                _ = connection.endRequest(old.number, id: old.id)
+                _ = connection.endRequest(old.number, id: old.id, at: now)
             } else {
-                withdraw(old, from: connection)
+                withdraw(old, from: connection, at: now)
             }
         }
     }
 
-    private func withdraw(_ subscription: Subscription, from connection: RelayConnection) {
-        guard connection.endRequest(subscription.number, id: subscription.id) else { return }
+    private func withdraw(_ subscription: Subscription, from connection: RelayConnection, at now: Instant) {
+        guard connection.endRequest(subscription.number, id: subscription.id, at: now) else { return }
         emit(.send(ClientFrame.close(subscription.id), on: connection.socket))
     }
 
     /// After a change of the default set: ends subscriptions at relays they are no longer meant for.
-    func withdrawUntargetedRequests() {
+    func withdrawUntargetedRequests(at now: Instant) {
         for subscription in subscriptions {
             let relays = relays(of: subscription.targets)
             for connection in connections where !relays.contains(connection.url) {
-                withdraw(subscription, from: connection)
+                withdraw(subscription, from: connection, at: now)
             }
         }
+    }
+
+    /// A clock that was set back leaves every `since` in the future, where no event is: moves them with it and asks
+    /// anew. One that was set forward only makes requests look back further than they need.
+    func followClock(_ now: Now) {
+        let offset = Int64(clamping: now.wall.milliseconds) - now.monotonic.nanoseconds / 1_000_000
+        defer { clockOffset = offset }
+        guard let clockOffset, offset < clockOffset - NostrLimits.clockStep else { return }
+        activity.count(.clockStepped)
+        for index in subscriptions.indices {
+            subscriptions[index].shift(bySeconds: (offset - clockOffset) / 1_000)
+            for connection in connections {
+                connection.renewRequest(
+                    subscriptions[index].number, id: subscriptions[index].id, at: now.monotonic)
+            }
+        }
+        for connection in connections { sendRequests(to: connection, at: now) }
     }
 
     /// Tells of every initial load that is over.

@@ -33,6 +33,10 @@ public final class NostrClient {
     var confirmations = Confirmations()
     var isolated = IsolatedPublications()
     var recent = RecentEvents()
+    /// For all relays together.
+    var pace = PublishPace()
+    /// Wall-clock milliseconds beyond the monotonic ones at the last call.
+    var clockOffset: Int64?
     var random: any RandomNumberGenerator
     /// Where the next turn of inbound processing begins.
     var nextTurn = 0
@@ -41,6 +45,8 @@ public final class NostrClient {
     private var numbers: UInt64 = 0
     private var route = RouteBackoff()
     private var reconcileAt: Instant?
+    /// When the next isolated publication may be written.
+    var isolatedDueAt: Instant?
 
     public init(
         defaultRelays: [NostrRelayURL] = [], configuration: Configuration = Configuration(),
@@ -83,7 +89,7 @@ public final class NostrClient {
             disconnect(connection, nil, closing: CloseCode.goingAway, at: now)
             connections.removeAll { $0 === connection }
         }
-        withdrawUntargetedRequests()
+        withdrawUntargetedRequests(at: now.monotonic)
         refresh(at: now)
         reportLoads(at: now.monotonic)
     }
@@ -171,12 +177,17 @@ public final class NostrClient {
         gate = .closed
         route.worked()
         reconcileAt = nil
+        isolatedDueAt = nil
     }
 
     // MARK: What sockets report
 
     public func relayOpened(_ socket: NostrSocketID, at now: Now) {
-        guard socket.isolation == nil else { return emit(isolated.opened(socket, at: now.monotonic)) }
+        guard socket.isolation == nil else {
+            isolated.opened(socket)
+            return pumpIsolated(at: now)
+        }
+        followClock(now)
         guard let connection = current(socket), case .dialling = connection.phase else { return }
         route.worked()
         activity.count(.connected)
@@ -184,6 +195,13 @@ public final class NostrClient {
         emit(.relayStateChanged(connection.url, isConnected: true))
         pump(connection, at: now)
         sendRequests(to: connection, at: now)
+        if connection.shouldAskForInformation(at: now.monotonic) { emit(.fetchInformation(connection.url)) }
+    }
+
+    /// The document that `fetchInformation` asked for. One that cannot be read changes nothing.
+    public func informationReceived(_ document: [UInt8], from relay: NostrRelayURL) {
+        guard let connection = connection(relay), let information = RelayInformation(json: document) else { return }
+        connection.learned(information)
     }
 
     public func relayClosed(_ socket: NostrSocketID, _ failure: RelayFailure, at now: Now) {
@@ -205,6 +223,7 @@ public final class NostrClient {
     public func received(_ message: [UInt8], on socket: NostrSocketID, at now: Now) {
         guard socket.isolation == nil else { return receivedIsolated(message, on: socket, at: now) }
         guard let connection = current(socket), connection.isOpen else { return }
+        followClock(now)
         connection.heard(at: now.monotonic)
         if connection.inbound.isEmpty { connection.inboundReadyAt = now.monotonic }
         drops.count(.frameShed, UInt64(connection.inbound.append(message)))
@@ -225,6 +244,7 @@ public final class NostrClient {
     // MARK: Time
 
     public func timeout(at now: Now) {
+        followClock(now)
         if let due = reconcileAt, due <= now.monotonic { reconcile(at: now) }
         for connection in connections {
             switch connection.checkLiveness(at: now.monotonic) {
@@ -241,6 +261,7 @@ public final class NostrClient {
         }
         for result in confirmations.expired(at: now.monotonic) { finish(result) }
         emit(isolated.expire(at: now.monotonic))
+        pumpIsolated(at: now)
         reportLoads(at: now.monotonic)
         processInbound(at: now)
     }
@@ -252,6 +273,7 @@ public final class NostrClient {
             if let deadline { next = min(next ?? deadline, deadline) }
         }
         consider(isolated.nextDeadline)
+        consider(isolatedDueAt)
         consider(reconcileAt)
         for subscription in subscriptions {
             if !subscription.load.isReported { consider(subscription.load.deadline) }
@@ -333,6 +355,7 @@ public final class NostrClient {
         if failure == .routeUnavailable { connection.redial(at: route.failed(at: now.monotonic)) }
         for index in subscriptions.indices { subscriptions[index].load.ended(connection.url) }
         pending.removeConfirmed(owedTo: connection.url)
+        pending.lost(connection.url)
         for result in confirmations.disconnected(connection.url) { finish(result) }
         if wasOpen { emit(.relayStateChanged(connection.url, isConnected: false)) }
     }

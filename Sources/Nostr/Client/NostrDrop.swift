@@ -7,7 +7,7 @@ public enum NostrDrop: String, CaseIterable, Sendable {
     case frameMalformed = "frame-malformed"
     /// NOTICE: for people, and relays put anything into it.
     case notice
-    /// AUTH is never answered: it would link identities to the socket.
+    /// A challenge that nothing has made it worth to answer, or that is none.
     case authIgnored = "auth-ignored"
     case frameUnknown = "frame-unknown"
     case frameShed = "frame-shed"
@@ -33,6 +33,8 @@ public enum NostrDrop: String, CaseIterable, Sendable {
     case publicationOverflow = "publication-overflow"
     case publicationTooOld = "publication-too-old"
     case publicationRelayRemoved = "publication-relay-removed"
+    /// By what the relay says of itself it takes no message of that size, or none with so little work.
+    case publicationBeyondRelay = "publication-beyond-relay"
     // Requests of the owner
     case subscriptionRefused = "subscription-refused"
 }

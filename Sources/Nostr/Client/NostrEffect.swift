@@ -32,6 +32,9 @@ public enum NostrEffect: Hashable, Sendable {
     case endOfStored(subscription: String)
     case published(PublicationID, PublicationOutcome)
     case relayStateChanged(NostrRelayURL, isConnected: Bool)
+    /// Get the relay's information document over the route of its socket, within `RelayInformation.maximumBytes`, and
+    /// pass it to `informationReceived`; a failure need not be told.
+    case fetchInformation(NostrRelayURL)
 }
 
 /// WebSocket close statuses sent (RFC 6455 §7.4.1).
@@ -65,7 +68,7 @@ public enum RelayFailure: String, CaseIterable, Sendable {
     case protocolError = "protocol-error"
     /// No sign of life after a ping.
     case unresponsive
-    /// Sent too many events that were not asked for.
+    /// Sent too much that was not asked for, forged or meant nothing.
     case misbehaving
 
     /// Not worth another attempt before the failure has decayed (chapter 05 §6.3).

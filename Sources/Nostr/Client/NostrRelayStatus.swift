@@ -37,8 +37,12 @@ public struct NostrRelayStatus: Sendable {
     public let lastEvent: WallTime?
     public let answers: Tally<RelayAnswer>
     public let failures: Tally<RelayFailure>
-    /// Events outside the filter on the present connection.
+    /// Events nobody asked for, or forged, on the present connection.
     public let violations: Int
     public let pendingEvents: Int
+    /// What the relay says of itself, once it was asked.
+    public let information: RelayInformation?
+    /// The relay knows us on this connection, by a key made for it alone.
+    public let isAuthenticated: Bool
     public let subscriptions: [Subscription]
 }

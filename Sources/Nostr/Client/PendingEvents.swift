@@ -7,11 +7,15 @@ struct PendingEvents {
         let event: EventID
         let frame: [UInt8]
         let isEphemeral: Bool
+        /// Bits of work its id shows.
+        let work: Int
         let createdAt: Int64
         let confirmation: PublicationID?
         /// Relays still owed it, and whether each was connected when it was published. To one that was not, an
         /// ephemeral event is not sent once it is old.
         var owed: [NostrRelayURL: Bool]
+        /// The pace of the whole process has let it go: it may be written to the next relay.
+        var isBegun = false
     }
 
     private(set) var entries: [Entry] = []
@@ -37,6 +41,15 @@ struct PendingEvents {
 
     /// The oldest entry owed to `relay`.
     func first(owedTo relay: NostrRelayURL) -> Entry? { entries.first { $0.owed[relay] != nil } }
+
+    mutating func begin(_ entry: Entry) {
+        if let index = entries.firstIndex(where: { $0.number == entry.number }) { entries[index].isBegun = true }
+    }
+
+    /// `relay` is not connected any more: to what it is still owed, it is as one that never was.
+    mutating func lost(_ relay: NostrRelayURL) {
+        for index in entries.indices where entries[index].owed[relay] != nil { entries[index].owed[relay] = false }
+    }
 
     /// The entry is sent to `relay`, or never will be.
     mutating func settle(_ entry: Entry, with relay: NostrRelayURL) {

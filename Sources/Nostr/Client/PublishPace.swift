@@ -1,16 +1,26 @@
 import Basics
 
-/// How fast events are written to one relay: a short burst, then one every 350 ms, and a pause when the relay says
-/// `rate-limited:`. Relays block clients, and whole kinds, for less (chapter 05 §6.11).
+/// Three events a second, whatever happens: relays block clients, and whole kinds, for more (chapter 05 §6.11).
 struct PublishPace {
-    private var budget = TokenBucket(
-        capacity: NostrLimits.publishBurst, perSecond: 1 / NostrLimits.publishInterval.seconds)
+    private var window = SlidingWindow(limit: NostrLimits.publishesPerSecond, window: .seconds(1))
+
+    mutating func take(at now: Instant) -> Bool { window.take(at: now) }
+
+    mutating func available(at now: Instant) -> Instant {
+        guard window.count(at: now) >= window.limit, let oldest = window.oldest else { return now }
+        return oldest + window.window + Interval(nanoseconds: 1)
+    }
+}
+
+/// The pace of one relay, with a pause when it says `rate-limited:`.
+struct RelayPace {
+    private var pace = PublishPace()
     private var holdUntil = Instant.zero
     private var nextHold = NostrLimits.firstPublishHold
 
-    func available(at now: Instant) -> Instant { max(budget.available(at: now), holdUntil) }
+    mutating func available(at now: Instant) -> Instant { max(pace.available(at: now), holdUntil) }
 
-    mutating func take(at now: Instant) -> Bool { now >= holdUntil && budget.take(at: now) }
+    mutating func take(at now: Instant) { _ = pace.take(at: now) }
 
     mutating func answered(_ answer: RelayAnswer, at now: Instant) {
         if answer == .rateLimited {

@@ -26,8 +26,9 @@ final class RelayConnection {
 
     /// One for every subscription meant for this relay.
     var requests: [SubscriptionNumber: RelayRequest] = [:]
-    /// Ids that had another filter on this socket: until the next EOSE its events may still be on their way.
-    private var reusedIDs: Set<String> = []
+    /// Ids that had another filter on this socket, and when that ended: until the next EOSE its events may still be on
+    /// their way.
+    private var endedIDs: [String: Instant] = [:]
     /// Events lately written on this socket: what an OK may be about.
     private var answerable = BoundedSet<EventID>(capacity: NostrLimits.answerableEvents)
     /// When the next owed event can be written; nil when none is owed.
@@ -37,8 +38,12 @@ final class RelayConnection {
     var inboundReadyAt = Instant.zero
     var verification = TokenBucket(
         capacity: NostrLimits.verificationBurst, perSecond: NostrLimits.verificationsPerSecond)
-    var pace = PublishPace()
-    private(set) var violations = 0
+    var pace = RelayPace()
+    var conduct = RelayConduct()
+    var authentication = RelayAuthentication()
+    private(set) var information: RelayInformation?
+    /// When its information was last asked for.
+    private var informationAskedAt: Instant?
     private(set) var record = RelayRecord()
 
     init(url: NostrRelayURL) { self.url = url }
@@ -80,7 +85,7 @@ final class RelayConnection {
         lastHeard = now
         pingedAt = nil
         usedAt = now
-        violations = 0
+        conduct = RelayConduct()
     }
 
     /// The socket is gone, for a reason or on purpose (`nil`, which counts as nothing).
@@ -94,7 +99,8 @@ final class RelayConnection {
         redialAt = nil
         disconnectedAt = now
         inbound = InboundQueue()
-        reusedIDs.removeAll()
+        endedIDs.removeAll()
+        authentication.connectionEnded()
         answerable.removeAll()
         publishDueAt = nil
         for number in requests.keys { requests[number]?.deactivate() }
@@ -158,42 +164,84 @@ final class RelayConnection {
 
     /// Subscriptions whose REQ can be written now, oldest first.
     func dueRequests(at now: Instant) -> [SubscriptionNumber] {
-        requests.filter { !$1.isActive && $1.dueAt <= now }.keys.sorted()
+        Array(requests.filter { !$1.isActive && $1.dueAt <= now }.keys.sorted().prefix(freeRequests))
+    }
+
+    /// How many more subscriptions the relay takes, by what it says of itself.
+    private var freeRequests: Int {
+        guard let limit = information?.maximumSubscriptions else { return NostrLimits.subscriptions }
+        return max(0, limit - requests.values.count(where: \.isActive))
     }
 
     var requestDeadline: Instant? {
         var next: Instant?
+        guard freeRequests > 0 else { return nil }
         for request in requests.values where !request.isActive { next = min(next ?? request.dueAt, request.dueAt) }
         return next
     }
 
     /// A request is over although its relay may not know yet; true when a REQ was in force.
-    func endRequest(_ number: SubscriptionNumber, id: String) -> Bool {
+    func endRequest(_ number: SubscriptionNumber, id: String, at now: Instant) -> Bool {
         guard let request = requests.removeValue(forKey: number), request.isActive else { return false }
-        if reusedIDs.count >= NostrLimits.reusedIDs { reusedIDs.removeAll() }
-        reusedIDs.insert(id)
+        ended(id, at: now)
         return true
+    }
+
+    /// The REQ in force is to be written anew with another filter.
+    func renewRequest(_ number: SubscriptionNumber, id: String, at now: Instant) {
+        guard requests[number]?.isActive ?? false else { return }
+        ended(id, at: now)
+        requests[number] = RelayRequest(dueAt: now)
+    }
+
+    /// The relay ended it.
+    func refusedRequest(_ number: SubscriptionNumber, id: String, _ answer: RelayAnswer, at now: Instant) {
+        requests[number]?.refused(answer, at: now)
+        ended(id, at: now)
+    }
+
+    private func ended(_ id: String, at now: Instant) {
+        if endedIDs.count >= NostrLimits.endedIDs { endedIDs.removeAll() }
+        endedIDs[id] = now
+    }
+
+    func readmitRequests(refusedFor reason: RelayAnswer, at now: Instant) {
+        for number in requests.keys where requests[number]?.lastRefusal == reason { requests[number]?.readmit(at: now) }
     }
 
     func reachedEnd(of number: SubscriptionNumber, id: String) {
         unprovenAttempts = nil
         requests[number]?.isLoading = false
-        reusedIDs.remove(id)
+        endedIDs[id] = nil
     }
 
     /// Whether an event under this subscription may be the late answer to an earlier filter.
     func mayBeLate(_ number: SubscriptionNumber, id: String, at now: Instant) -> Bool {
-        guard reusedIDs.contains(id), let since = requests[number]?.activeSince else { return false }
+        guard endedIDs[id] != nil, let since = requests[number]?.activeSince else { return false }
         return now - since < NostrLimits.initialLoadTimeout
     }
 
-    // MARK: Conduct
-
-    /// An event outside the filter; true when that was one too many.
-    func violated() -> Bool {
-        violations += 1
-        return violations >= NostrLimits.violations
+    /// Whether an event under an id that is not in use may have been on its way when its use ended.
+    func mayBeLate(_ id: String, at now: Instant) -> Bool {
+        endedIDs[id].map { now - $0 < NostrLimits.endedGrace } ?? false
     }
+
+    // MARK: Information
+
+    /// Whether to ask the relay what it takes; counts as asked.
+    func shouldAskForInformation(at now: Instant) -> Bool {
+        let pause = information == nil ? NostrLimits.informationRetry : NostrLimits.informationAge
+        if let informationAskedAt, now - informationAskedAt < pause { return false }
+        informationAskedAt = now
+        return true
+    }
+
+    func learned(_ information: RelayInformation) {
+        self.information = information
+        if information.requiresAuthentication { authentication.demand() }
+    }
+
+    // MARK: Conduct
 
     func delivered(at now: Now) {
         unprovenAttempts = nil

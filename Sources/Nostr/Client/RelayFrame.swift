@@ -6,7 +6,7 @@ enum RelayFrame {
     case endOfStored(subscription: JSONString)
     case closed(subscription: JSONString, RelayAnswer)
     case notice
-    case auth
+    case auth(challenge: JSONString?)
     case unknown
 
     static func parse(_ message: UnsafeRawBufferPointer) throws(JSONError) -> RelayFrame {
@@ -32,7 +32,7 @@ enum RelayFrame {
         } else if command.equals("NOTICE") {
             frame = .notice
         } else if command.equals("AUTH") {
-            frame = .auth
+            frame = .auth(challenge: try optionalString(&scanner))
         } else {
             frame = .unknown
         }
@@ -60,6 +60,14 @@ enum ClientFrame {
     static func event(_ json: [UInt8]) -> [UInt8] {
         var writer = JSONWriter(capacity: json.count + 10)
         writer.raw("[\"EVENT\",")
+        writer.raw(json)
+        writer.raw("]")
+        return writer.bytes
+    }
+
+    static func authentication(_ json: [UInt8]) -> [UInt8] {
+        var writer = JSONWriter(capacity: json.count + 9)
+        writer.raw("[\"AUTH\",")
         writer.raw(json)
         writer.raw("]")
         return writer.bytes

@@ -14,23 +14,52 @@ typealias SubscriptionNumber = UInt64
 struct Subscription {
     let number: SubscriptionNumber
     let id: String
-    let filter: NostrFilter
+    private(set) var filter: NostrFilter
     let targets: RelayTargets
     /// Replays move `since` up to the last end of stored events less an overlap. Not for stored kinds, whose look-back
     /// means something.
     let movesSince: Bool
+    /// When it was made, in Unix seconds.
+    private(set) var madeAt: Int64
     /// REQs wait until then: the same id may not be requested twice within a second.
     let dueAt: Instant
     var load: InitialLoad
     /// Unix seconds of the last EOSE from any relay.
     var lastEndOfStored: Int64?
 
-    /// The filter to send now.
-    var currentFilter: NostrFilter {
-        guard movesSince, let since = filter.since, let last = lastEndOfStored else { return filter }
+    init(
+        number: SubscriptionNumber, id: String, filter: NostrFilter, targets: RelayTargets, movesSince: Bool,
+        dueAt: Instant, load: InitialLoad, at wall: WallTime
+    ) {
+        self.number = number
+        self.id = id
+        self.filter = filter
+        self.targets = targets
+        self.movesSince = movesSince
+        self.dueAt = dueAt
+        self.load = load
+        madeAt = wall.unixSeconds
+    }
+
+    /// The filter to send at a relay of `limit` events a request.
+    func filter(at now: WallTime, limit: Int?) -> NostrFilter {
         var filter = filter
-        filter.since = max(since, last - NostrLimits.sinceOverlap)
+        if let wanted = filter.limit, let limit { filter.limit = min(wanted, limit) }
+        guard movesSince, let since = filter.since else { return filter }
+        // After a while as far back as it looked at first, and no further than what was complete at the last end of
+        // stored events.
+        let age = now.unixSeconds - madeAt
+        if age > NostrLimits.sinceOverlap { filter.since = since + age }
+        if let last = lastEndOfStored { filter.since = max(filter.since ?? since, last - NostrLimits.sinceOverlap) }
         return filter
+    }
+
+    /// The clock that `since` was computed from was wrong by so much.
+    mutating func shift(bySeconds seconds: Int64) {
+        filter.since = filter.since.map { max(0, $0 + seconds) }
+        filter.until = filter.until.map { max(0, $0 + seconds) }
+        lastEndOfStored = lastEndOfStored.map { max(0, $0 + seconds) }
+        madeAt = max(0, madeAt + seconds)
     }
 
     func isSame(_ filter: NostrFilter, _ targets: RelayTargets) -> Bool {
@@ -96,6 +125,11 @@ struct RelayRequest {
     mutating func deactivate() {
         activeSince = nil
         isLoading = false
+    }
+
+    /// What stood in the way is gone.
+    mutating func readmit(at now: Instant) {
+        if !isActive { dueAt = min(dueAt, now) }
     }
 
     /// The relay ended the subscription. The pause doubles from 60 s to 1 h, and starts over after a REQ that held

@@ -8,6 +8,8 @@ public enum EventKind {
     public static let privateMessage = 14
     public static let privateEnvelope = 1_059
     public static let courierDrop = 1_401
+    /// Answer to a relay's challenge (NIP-42); never published.
+    public static let authentication = 22_242
     /// Location channel or bridge message.
     public static let channelMessage = 20_000
     /// Location channel or bridge presence.

@@ -66,6 +66,11 @@ extension EventTemplate {
         EventTemplate(kind: EventKind.deletion, tags: [["e", event.hex]])
     }
 
+    /// Answers a relay's challenge (NIP-42). Signed by a key made for this one answer.
+    public static func authentication(relay: NostrRelayURL, challenge: String) -> EventTemplate {
+        EventTemplate(kind: EventKind.authentication, tags: [["relay", relay.text], ["challenge", challenge]])
+    }
+
     private static func nicknameTag(_ nickname: String) -> [[String]] {
         let nickname = TextTrimming.trim(nickname)
         return nickname.isEmpty ? [] : [["n", nickname]]

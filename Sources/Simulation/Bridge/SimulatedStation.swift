@@ -90,7 +90,7 @@ final class SimulatedStation: NodeAttachment {
             }
             engine.sendCarrier(carrier, to: peer, at: now)
         case .subscribe(let subscription): uplink?.subscribe(subscription, at: now)
-        case .unsubscribe(let id): uplink?.client.unsubscribe(id)
+        case .unsubscribe(let id): uplink?.client.unsubscribe(id, at: now)
         case .advertise(let advertisement):
             engine.setAdvertisement(
                 capabilities: advertisement.capabilities, bridgeCell: advertisement.cell, at: now)

@@ -44,7 +44,7 @@ final class SimulatedUplink: SimulatedRelayClient {
             let before = isConnected
             if isUp { connected.insert(relay) } else { connected.remove(relay) }
             return isConnected == before ? .handled : .connectivity(isConnected)
-        case .setReading, .endOfStored, .published: break
+        case .setReading, .endOfStored, .published, .fetchInformation: break
         }
         return .handled
     }

@@ -76,7 +76,7 @@ final class RelayUplink: RelayPort {
             subscription.id, subscription.filter, to: usesDefaults ? .defaultSet : .listed(relays), at: now)
     }
 
-    func unsubscribe(_ id: String, at now: Now) { client.unsubscribe(id) }
+    func unsubscribe(_ id: String, at now: Now) { client.unsubscribe(id, at: now) }
 
     func timeout(at now: Now) { client.timeout(at: now) }
     var nextDeadline: Instant? { client.nextDeadline }
@@ -92,7 +92,7 @@ final class RelayUplink: RelayPort {
             if isReading { sockets[id]?.resumeReading() } else { sockets[id]?.pauseReading() }
         case .event(let event, let subscription): return .event(event, subscription: subscription)
         case .relayStateChanged(let relay, let isUp): return changed(relay, isUp)
-        case .endOfStored, .published: break
+        case .endOfStored, .published, .fetchInformation: break
         }
         return .handled
     }
