@@ -32,34 +32,24 @@ struct ConnectionSchedule<Neighbour: Hashable & Comparable> {
         case nothing
     }
 
-    private struct Record {
-        var notBefore: Instant
-        var failures = 0
-        var timedOut: Instant?
-    }
-
-    private var records: [Neighbour: Record] = [:]
-    private var lastAttempt: Instant?
+    private var history = AttemptHistory<Neighbour>()
 
     /// Picks the neighbour with the smallest penalty among the eligible, at random among equals.
     mutating func next(
         among candidates: [Neighbour], at now: Instant, using random: inout some RandomNumberGenerator
     ) -> Choice {
-        records = records.filter { now - $0.value.notBefore <= RadioLimits.failureMemory }
+        history.forgetOld(at: now)
         guard !candidates.isEmpty else { return .nothing }
-        if let lastAttempt, now - lastAttempt < RadioLimits.attemptGap {
-            return .wait(until: lastAttempt + RadioLimits.attemptGap + RadioLimits.attemptSlack)
-        }
+        if let pause = history.pause(at: now) { return .wait(until: pause) }
         var best: [Neighbour] = []
         var least = Int.max
         var earliest: Instant?
         for candidate in candidates {
-            let record = records[candidate]
-            if let notBefore = record?.notBefore, notBefore > now {
+            if let notBefore = history.isBarred(candidate, at: now) {
                 earliest = min(earliest ?? notBefore, notBefore)
                 continue
             }
-            let penalty = penalty(record, at: now)
+            let penalty = history.penalty(candidate, at: now)
             if penalty < least { best.removeAll(keepingCapacity: true) }
             if penalty <= least {
                 least = penalty
@@ -69,40 +59,20 @@ struct ConnectionSchedule<Neighbour: Hashable & Comparable> {
         guard let chosen = best.randomElement(using: &random) else {
             return earliest.map { .wait(until: $0) } ?? .nothing
         }
-        lastAttempt = now
-        postpone(chosen, until: now + RadioLimits.sameNeighbourGap)
+        history.begin(chosen, at: now)
         return .connect(chosen)
     }
 
-    mutating func connected(_ neighbour: Neighbour) {
-        records[neighbour]?.failures = 0
-        records[neighbour]?.timedOut = nil
-    }
+    mutating func connected(_ neighbour: Neighbour) { history.succeeded(neighbour) }
 
-    mutating func timedOut(_ neighbour: Neighbour, at now: Instant) {
-        postpone(neighbour, until: now + RadioLimits.afterTimeout)
-        records[neighbour]?.failures += 1
-        records[neighbour]?.timedOut = now
-    }
+    mutating func timedOut(_ neighbour: Neighbour, at now: Instant) { history.timedOut(neighbour, at: now) }
 
     /// The attempt failed, or the link ended from outside.
     mutating func disconnected(_ neighbour: Neighbour, failed: Bool, at now: Instant) {
-        postpone(neighbour, until: now + RadioLimits.afterDisconnect)
-        if failed { records[neighbour]?.failures += 1 }
+        history.disconnected(neighbour, failed: failed, pause: RadioLimits.afterDisconnect, at: now)
     }
 
     mutating func closedByUs(_ neighbour: Neighbour, at now: Instant) {
-        postpone(neighbour, until: now + RadioLimits.afterOwnClose)
-    }
-
-    private mutating func postpone(_ neighbour: Neighbour, until instant: Instant) {
-        let notBefore = max(instant, records[neighbour]?.notBefore ?? instant)
-        records[neighbour, default: Record(notBefore: notBefore)].notBefore = notBefore
-    }
-
-    private func penalty(_ record: Record?, at now: Instant) -> Int {
-        guard let record else { return 1 }
-        let recentTimeout = record.timedOut.map { now - $0 < .seconds(60) } ?? false
-        return min(20, 1 << min(4, record.failures)) + (recentTimeout ? 10 : 0)
+        history.bar(neighbour, until: now + RadioLimits.afterOwnClose)
     }
 }

@@ -26,6 +26,10 @@ enum RadioLimits {
     static let afterOwnClose = Interval.seconds(60)
     /// Failures are forgotten this long after the neighbour became eligible again (chapter 03 A5).
     static let failureMemory = Interval.seconds(120)
+    /// How long a timeout counts against a neighbour when one is chosen (chapter 03 A5).
+    static let recentTimeout = Interval.seconds(60)
+    /// Neighbours whose attempts are remembered; the pace of attempts keeps them far below.
+    static let attemptRecords = 2_048
     /// Neighbours considered at a time (chapter 03 A5).
     static let candidates = 100
 

@@ -27,6 +27,8 @@ public struct WritePriority: Comparable, Hashable, Sendable {
     public static let high = WritePriority(rank: 0)
     /// A fragment of a train of `total`: short trains first.
     public static func fragment(total: UInt16) -> WritePriority { WritePriority(rank: 0x1_0000 + UInt32(total)) }
+    /// How many fragments the train has; nil for what is no fragment.
+    public var fragments: Int? { (0x1_0000...0x1_ffff).contains(rank) ? Int(rank - 0x1_0000) : nil }
     public static let file = WritePriority(rank: 0x2_fffe)
     /// Unknown types.
     public static let low = WritePriority(rank: 0x2_ffff)

@@ -156,6 +156,7 @@ final class LinkLog: LinkPortDelegate {
     func linkChanged(_ link: LinkID, frameLimit: Int) {}
     func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) { record(.frame([UInt8](frame), link)) }
     func linkDown(_ link: LinkID) { record(.down(link)) }
+    func peer(on link: LinkID) -> PeerID? { nil }
 
     private func record(_ event: Event) {
         events.append(event)

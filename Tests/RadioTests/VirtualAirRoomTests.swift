@@ -153,13 +153,13 @@ final class VirtualAirRoomTests: XCTestCase {
         let world = try AirWorld()
         try world.write(range: "a b\na  b c\n")
         let a = try world.join("a")
-        XCTAssertEqual(a.air.rangeProblem, "line 2: expected two different names of a-z, 0-9 and -")
+        XCTAssertEqual(a.air.problem, "line 2: expected two different names of a-z, 0-9 and -")
         try world.write(range: String(repeating: "#", count: 262_145))
         world.advance(by: .seconds(1))
-        XCTAssertEqual(a.air.rangeProblem, "cannot be read, or is larger than 262144 bytes")
+        XCTAssertEqual(a.air.problem, "cannot be read, or is larger than 262144 bytes")
         try world.write(range: "a b\n")
         world.advance(by: .seconds(1))
-        XCTAssertNil(a.air.rangeProblem)
+        XCTAssertNil(a.air.problem)
     }
 
     func testIncomingLinksStopAtTheTotal() throws {

@@ -157,6 +157,7 @@ final class WipeTests: XCTestCase {
                 onFrame?()
             }
             func linkDown(_ link: LinkID) {}
+            func peer(on link: LinkID) -> PeerID? { nil }
         }
         let loop = try LibeventLoop()
         let name = try XCTUnwrap(AirName("ear"))

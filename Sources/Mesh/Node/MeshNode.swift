@@ -171,6 +171,9 @@ public final class MeshNode {
 
     public func peer(_ id: PeerID, at now: Now) -> PeerSnapshot? { registry.snapshot(id, at: now.monotonic) }
 
+    /// Who is believed to be at the far end of a link.
+    public func peer(on link: LinkID) -> PeerID? { linkTable[link]?.peer }
+
     public var links: [LinkSnapshot] { linkTable.all.map(LinkSnapshot.init) }
 
     /// Peers flagged connected: the degree of chapter 03 B1.

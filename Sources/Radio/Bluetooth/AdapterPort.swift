@@ -18,13 +18,25 @@ public protocol AdapterPort: AnyObject {
     func setAdvertising(_ isWanted: Bool)
     /// Whether more links are looked for. The duty cycle is the adapter's business (chapter 03 A4).
     func setScanning(_ isWanted: Bool)
-    /// Makes room on the air for an outgoing attempt, as some controllers need it (advertising pauses, at most 20 s).
+    /// Whether an outgoing attempt may begin now. Between attempts advertising has its turn on the air, so that phones
+    /// find us however many attempts fail.
+    var admitsAttempt: Bool { get }
+    /// Makes room on the air for an outgoing attempt, as some controllers need it (advertising and scanning pause, at
+    /// most 20 s). Call it before the socket connects, and end each attempt before the next: the kernel carries out one
+    /// at a time, and no other command meanwhile.
     func connectionAttemptBegan()
     func connectionAttemptEnded(_ outcome: ConnectionOutcome)
+    /// Leaves the air to the links for a while, at most 5 s (chapter 03 A4, long fragment trains).
+    func pauseScanning(for span: Interval)
     /// Ends the link-layer connection at once, which closing its socket does only after seconds.
     func disconnect(_ address: BluetoothAddress)
     /// Some valid frame arrived over a link of this adapter: it is alive.
     func noteTraffic()
+}
+
+extension AdapterPort {
+    public var admitsAttempt: Bool { true }
+    public func pauseScanning(for span: Interval) {}
 }
 
 /// How an outgoing attempt ended, for the recovery ladder.
@@ -45,7 +57,6 @@ public protocol AdapterPortDelegate: AnyObject {
     func adapter(_ adapter: any AdapterPort, heard sighting: Sighting)
     func adapter(_ adapter: any AdapterPort, connected address: BluetoothAddress)
     /// - Parameter reason: the kernel's reason: 0 unknown, 1 timed out, 2 ended here, 3 ended by the peer, 4 no key,
-    ///   5 suspended.
     func adapter(_ adapter: any AdapterPort, disconnected address: BluetoothAddress, reason: UInt8)
     /// - Parameter status: the management status the kernel made of the controller's error.
     func adapter(_ adapter: any AdapterPort, connectFailed address: BluetoothAddress, status: UInt8)

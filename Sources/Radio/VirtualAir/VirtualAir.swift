@@ -39,6 +39,7 @@ public final class VirtualAir: LinkPort {
     private var scanTimer: (any Cancellable)?
     private var connectTimer: (any Cancellable)?
     private var isRunning = false
+    private var lastScan: Instant?
 
     /// Everything dropped or refused since the start of the process.
     public private(set) var drops = Tally<AirDrop>()
@@ -113,9 +114,6 @@ public final class VirtualAir: LinkPort {
         }
     }
 
-    /// What is wrong with the room's range file, nil when nothing is.
-    public var rangeProblem: String? { room.rangeProblem }
-
     // MARK: Accepting
 
     private func listen() throws {
@@ -143,6 +141,7 @@ public final class VirtualAir: LinkPort {
     // MARK: Scanning and connecting
 
     private func scan() {
+        lastScan = loop.now.monotonic
         scanTimer = loop.schedule(after: RadioLimits.scanInterval) { [weak self] in self?.scan() }
         if room.refreshRange() { disconnectOutOfRange() }
         if room.isOwnFileMissing { listenAgain() }
@@ -204,6 +203,16 @@ public final class VirtualAir: LinkPort {
             if room.noteFailure(neighbour, error) { drops.count(.staleSocket) }
         }
     }
+}
+
+extension VirtualAir: ObservedRadio {
+    public var adapters: [AdapterSnapshot] { [] }
+    public func adapterName(of link: LinkID) -> String? { nil }
+    public var counters: [(group: String, counts: [(name: String, count: UInt64)])] { [("air_drops", drops.all)] }
+    public var liveness: [RadioLiveness] {
+        [RadioLiveness(name: "air", isExpected: isRunning, lastProof: lastScan)]
+    }
+    public var problem: String? { room.rangeProblem }
 }
 
 extension VirtualAir: AirLinkOwner {

@@ -209,6 +209,8 @@ final class Switchboard: LinkPortDelegate {
     func linkDown(_ link: LinkID) {
         perform { mesh.linkDown(link, at: $0) }
     }
+
+    func peer(on link: LinkID) -> PeerID? { mesh.peer(on: link) }
 }
 
 /// What the relays bring in.

@@ -106,7 +106,7 @@ extension Station {
                 "The configuration file was changed, and not all of it has taken effect: "
                     + keysAwaitingRestart.joined(separator: ", ") + ".", "Restart bitgated.")
         }
-        if let problem = radio.rangeProblem {
+        if let problem = radio.problem {
             add("air_range", "The room's range file: \(problem)", "Correct \(configuration.air.room)/range.")
         }
         return items

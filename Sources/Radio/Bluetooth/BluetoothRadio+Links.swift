@@ -1,0 +1,232 @@
+import Basics
+import EventLoop
+import Glibc
+import Wire
+
+extension BluetoothRadio: BluetoothLinkOwner {
+    func linkConnected(_ link: BluetoothLink) {
+        events.count(.connected)
+        seat(link.adapter)?.port.connectionAttemptEnded(.connected)
+    }
+
+    func linkIsUp(_ link: BluetoothLink, id: LinkID) {
+        links[id] = link
+        events.count(link.role == .outgoing ? .outgoingUp : .incomingUp)
+        if link.role == .outgoing { planner.succeeded(link.address) }
+        delegate?.linkUp(
+            id, role: link.role, frameLimit: link.frameLimit, neighbour: number(of: link.address))
+    }
+
+    func link(_ link: BluetoothLink, id: LinkID, changedTo frameLimit: Int) {
+        delegate?.linkChanged(id, frameLimit: frameLimit)
+    }
+
+    func link(_ link: BluetoothLink, id: LinkID, received frame: UnsafeRawBufferPointer) {
+        if let seat = seat(link.adapter) {
+            seat.lastReceived = now
+            seat.port.noteTraffic()
+        }
+        delegate?.linkReceived(frame, on: id)
+    }
+
+    func linkIsDown(_ link: BluetoothLink, id: LinkID) {
+        links[id] = nil
+        noteLinks()
+        delegate?.linkDown(id)
+    }
+
+    func link(_ link: BluetoothLink, dropped drop: BluetoothEvent, count: Int) { events.count(drop, UInt64(count)) }
+
+    func linkEnded(_ link: BluetoothLink, _ end: LinkEnd) {
+        guard let seat = seat(link.adapter), seat.connections[link.address] === link else { return link.close() }
+        switch end {
+        case .notConnected(let errno):
+            remove(link, from: seat)
+            attemptFailed(link.address, on: seat, errno: errno)
+        case .timedOut:
+            remove(link, from: seat)
+            events.count(.connectTimedOut)
+            planner.timedOut(link.address, at: now)
+            seat.port.connectionAttemptEnded(.timedOut)
+        case .lost:
+            remove(link, from: seat)
+            events.count(.linkLost)
+            noteEnd(of: link)
+        case .failed(let failure):
+            events.count(.linkGivenUp)
+            failures.count(failure)
+            if link.role == .outgoing, failure.isLasting {
+                planner.leaveAlone(link.address, for: BluetoothLimits.ignoring, at: now)
+            } else {
+                noteEnd(of: link)
+            }
+            letGo(link, of: seat)
+        case .stuck:
+            events.count(.linkStuck)
+            noteEnd(of: link)
+            letGo(link, of: seat)
+        }
+        refresh()
+    }
+
+    /// An outgoing link that carried frames may have walked away; one that never did has failed.
+    private func noteEnd(of link: BluetoothLink) {
+        guard link.role == .outgoing else { return }
+        if link.since != nil {
+            planner.ended(link.address, at: now)
+        } else {
+            planner.failed(link.address, at: now, using: &random)
+        }
+    }
+
+    func attemptFailed(_ address: BluetoothAddress, on seat: AdapterSeat, errno: Int32) {
+        events.count(.connectFailed)
+        planner.failed(address, at: now, using: &random)
+        switch errno {
+        case EMLINK, ENOMEM: limitRefused(on: seat)
+        case EBUSY: suspectStaleLink(to: address, on: seat)
+        default: break
+        }
+        seat.port.connectionAttemptEnded(.failed(errno: errno))
+    }
+
+    /// The kernel holds a link to a neighbour of which we know nothing: one that has just called us, or one left over,
+    /// which is cancelled (chapter 03 A5).
+    private func suspectStaleLink(to address: BluetoothAddress, on seat: AdapterSeat) {
+        loop.schedule(after: BluetoothLimits.socketWait) { [weak self, weak seat] in
+            guard let self, let seat, self.isRunning, seat.isUsable, !seat.busyAddresses.contains(address) else {
+                return
+            }
+            self.events.count(.staleLinkEnded)
+            seat.lingering[address] = self.now
+            seat.port.disconnect(address)
+        }
+    }
+
+    func limitRefused(on seat: AdapterSeat) {
+        let before = seat.limit.current(at: now)
+        seat.limit.refused(holding: seat.held, at: now)
+        if seat.limit.current(at: now) < before { events.count(.limitLearned) }
+    }
+}
+
+// MARK: Incoming links and supervision (chapter 03 A13.6)
+
+extension BluetoothRadio {
+    func listen(on seat: AdapterSeat) {
+        guard let own = seat.address else { return }
+        do {
+            seat.listener = try sockets.listen(at: own) { [weak self, weak seat] socket, address in
+                guard let self, let seat else { return socket.close() }
+                self.accepted(socket, from: address, on: seat)
+            }
+        } catch {
+            // Every tick tries again.
+            events.count(.listenFailed)
+        }
+    }
+
+    private func accepted(_ socket: any AttributeSocket, from address: BluetoothAddress, on seat: AdapterSeat) {
+        guard isRunning, seat.isUsable else { return socket.close() }
+        seat.strangers.remove(address)
+        seat.awaited.remove(address)
+        seat.lingering[address] = nil
+        meet(address, on: seat)
+        guard makeRoom(on: seat) else {
+            socket.close()
+            seat.lingering[address] = now
+            seat.port.disconnect(address)
+            return refresh()
+        }
+        events.count(.accepted)
+        open(socket, role: .incoming, address: address, on: seat)
+        refresh()
+    }
+
+    /// Whoever calls us need not be called, and a link of the same two ends that is still in the tables is over.
+    private func meet(_ address: BluetoothAddress, on seat: AdapterSeat) {
+        for other in seats {
+            guard let link = other.connections[address] else { continue }
+            if !link.isConnected {
+                // The kernel makes one link of two calls that cross, and leaves the second pending.
+                events.count(.crossedConnect)
+                planner.calledUs(address)
+                remove(link, from: other)
+                other.port.connectionAttemptEnded(.connected)
+            } else if other === seat {
+                events.count(.replaced)
+                let id = link.id
+                remove(link, from: seat)
+                if let id { linkIsDown(link, id: id) }
+            }
+        }
+    }
+
+    /// Whether a newcomer may stay.
+    private func makeRoom(on seat: AdapterSeat) -> Bool {
+        let unbound = seat.connections.values.filter { $0.role == .incoming && isUnbound($0) }
+        let oldest = unbound.min { $0.opened < $1.opened }.flatMap {
+            now - $0.opened >= BluetoothLimits.unboundGrace ? $0 : nil
+        }
+        if unbound.count >= BluetoothLimits.unboundIncoming {
+            guard let oldest else {
+                events.count(.tooManyUnbound)
+                return false
+            }
+            dropUnbound(oldest, of: seat)
+        }
+        if seat.hasFreeSlot(at: now) || closeRedundant(on: seat) { return true }
+        events.count(.noFreeLink)
+        return false
+    }
+
+    func supervise(_ seat: AdapterSeat) {
+        for link in seat.connections.values.sorted(by: { $0.opened < $1.opened }) where link.isConnected {
+            guard isUnbound(link) else {
+                link.unboundSince = nil
+                continue
+            }
+            let since = link.unboundSince ?? now
+            link.unboundSince = since
+            if now - since >= BluetoothLimits.unbound { dropUnbound(link, of: seat) }
+        }
+        if !seat.hasFreeSlot(at: now) { closeRedundant(on: seat) }
+    }
+
+    private func isUnbound(_ link: BluetoothLink) -> Bool { link.id.flatMap { delegate?.peer(on: $0) } == nil }
+
+    private func dropUnbound(_ link: BluetoothLink, of seat: AdapterSeat) {
+        events.count(.unboundDropped)
+        if link.role == .outgoing {
+            planner.failed(link.address, at: now, using: &random)
+            planner.leaveAlone(link.address, for: RadioLimits.afterOwnClose, at: now)
+        }
+        end(link, of: seat)
+    }
+
+    /// With no slot left, one of two links to a peer goes: ours, since the phone keeps what it opened itself (chapter
+    /// 03 A6).
+    @discardableResult
+    private func closeRedundant(on seat: AdapterSeat) -> Bool {
+        var calledBy: Set<PeerID> = []
+        for (id, link) in links where link.role == .incoming {
+            if let peer = delegate?.peer(on: id) { calledBy.insert(peer) }
+        }
+        let surplus = links.filter { id, link in
+            link.role == .outgoing && link.adapter == seat.index
+                && delegate?.peer(on: id).map(calledBy.contains) == true
+        }
+        guard let link = surplus.min(by: { $0.key < $1.key })?.value else { return false }
+        events.count(.redundantClosed)
+        planner.leaveAlone(link.address, for: BluetoothLimits.ignoring, at: now)
+        end(link, of: seat)
+        // Its slot is free as soon as the controller has let it go, in the time of one connection event.
+        return true
+    }
+
+    private func end(_ link: BluetoothLink, of seat: AdapterSeat) {
+        let id = link.id
+        letGo(link, of: seat)
+        if let id { linkIsDown(link, id: id) }
+    }
+}

@@ -1,0 +1,50 @@
+import Basics
+import Wire
+
+extension BluetoothRadio: ObservedRadio {
+    public var adapters: [AdapterSnapshot] {
+        seats.sorted { $0.index < $1.index }.map { seat in
+            let status = seat.port.status
+            let connected = seat.connections.values.filter(\.isConnected)
+            return AdapterSnapshot(
+                name: seat.name, state: status.state, isAdvertising: status.isAdvertising,
+                isScanning: status.isScanning, outgoing: connected.count { $0.role == .outgoing },
+                incoming: connected.count { $0.role == .incoming }, connecting: seat.attempts,
+                limit: seat.limit.current(at: now), lastReceived: seat.lastReceived,
+                lastSent: connected.compactMap(\.lastSent).max() ?? seat.lastSent, lastReport: status.lastReport)
+        }
+    }
+
+    public func adapterName(of link: LinkID) -> String? { links[link].flatMap { seat($0.adapter)?.name } }
+
+    public var counters: [(group: String, counts: [(name: String, count: UInt64)])] {
+        let bearers = seats.flatMap { $0.connections.values }.reduce(endedBearerDrops) { $0.adding($1.bearerDrops) }
+        let adapters = seats.reduce(Tally<AdapterEvent>()) { $0.adding($1.port.status.counters) }
+        return [
+            ("bluetooth", events.all), ("bluetooth_adapters", adapters.all), ("att_drops", bearers.all),
+            ("att_failures", failures.all),
+        ]
+    }
+
+    public var liveness: [RadioLiveness] {
+        seats.sorted { $0.index < $1.index }.map { seat in
+            let status = seat.port.status
+            let proofs = [status.lastReport, status.lastTraffic, seat.lastReceived, seat.upSince]
+            return RadioLiveness(
+                name: seat.name, isExpected: status.state == .ready, lastProof: proofs.compactMap { $0 }.max())
+        }
+    }
+
+    public var problem: String? { nil }
+
+    /// The links that are up, by ID.
+    public var snapshot: [LinkSnapshot] {
+        links.sorted { $0.key < $1.key }.compactMap { id, link in
+            guard let since = link.since else { return nil }
+            return LinkSnapshot(
+                link: id, role: link.role, remoteName: "", frameLimit: link.frameLimit, since: since,
+                lastReceived: link.lastReceived, lastSent: link.lastSent, queuedFrames: link.queue.count,
+                queuedBytes: link.queue.bytes)
+        }
+    }
+}
