@@ -13,6 +13,50 @@ public enum CourierLimits {
     public static let remoteHandoverPause: UInt64 = 600_000
     /// Couriers an envelope can have been given to: a budget of 8 is halved three times.
     static let couriersEach = 8
+
+    // MARK: Encounters
+
+    /// Peers being given mail at a time, and bytes of envelopes given to one before the others get their turn: ours. A
+    /// full batch takes about as long on the air as the pause; a single envelope always fits.
+    static let visits = 64
+    static let visitBytes = 24_576
+    static let visitPause = Interval.seconds(2)
+    /// Bytes of speculative copies, in a burst and a second, whatever number of peers ask for them by announcing: ours,
+    /// two thirds of what the two downlinks may take together.
+    static let speculativeBurst = 65_536.0
+    static let speculativePerSecond = 700.0
+
+    // MARK: Drops
+
+    /// Peers whose mail relays are asked for, and how long one stays in the set after it was last heard (chapter 06
+    /// §5.5).
+    static let watchedPeers = 64
+    static let watchAge = Interval.minutes(5)
+    /// A newcomer displaces nobody who was heard within this time.
+    static let watchReach = Interval.seconds(60)
+    /// Tag values in one filter: 3 of each of 20 keys (decision 11, chapter 06 §5.5).
+    static let tagsPerFilter = 60
+    static let keysPerFilter = tagsPerFilter / 3
+    /// Look-back in seconds, and size, of a subscription (chapter 06 §5.5).
+    static let dropLookBack: Int64 = 86_400
+    static let dropLimit = 100
+    /// Regular refresh, and least time between two that announces cause (chapter 06 §5.5).
+    static let refreshInterval = Interval.minutes(30)
+    static let refreshSpacing = Interval.seconds(60)
+    /// Largest decoded drop, in bytes (chapter 06 §5.6).
+    static let dropBytes = 20_480
+    /// Drops dealt with that are remembered: entries, and age in milliseconds (chapter 06 §5.8).
+    public static let rememberedDrops = 512
+    static let rememberedFor: UInt64 = 86_400_000
+    /// Fetched drops whose addressee has no proven link yet (chapter 06 §5.6).
+    static let undelivered = 64
+    /// Drops being published at a time: each takes a circuit and a connection of its own to as many as four relays.
+    static let publicationsAtOnce = 2
+    /// Pause after the first, second and every further confirmed copy, in milliseconds (chapter 06 §5.4).
+    static let publicationPauses: [UInt64] = [1_800_000, 7_200_000, 21_600_000]
+    /// Pause after a publication nobody confirmed: doubles from the first to the last.
+    static let retryPause = Interval.minutes(1)
+    static let longestRetryPause = Interval.minutes(30)
 }
 
 /// How much mail is taken, and of whom.

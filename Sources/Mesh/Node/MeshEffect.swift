@@ -32,9 +32,9 @@ public enum MeshEvent: Sendable {
     /// A carrier addressed to us, with its depositor's signature verified; or a broadcast one, whose sender means
     /// nothing (chapter 06 §2). The event inside is unverified either way.
     case carrier(NostrCarrier, addressedToUs: Bool, depositor: PeerID?)
-    /// An envelope addressed to us; only with `MeshConfiguration.takesMail`. `depositor` is the key of the neighbour who
-    /// signed the packet and handed it over itself, and may leave mail for others (chapter 06 §6.1); nil for whatever
-    /// came another way.
+    /// An envelope addressed to us; only with `MeshConfiguration.takesMail`. `depositor` is the key of the neighbour
+    /// who signed the packet and handed it over itself, and may leave mail for others (chapter 06 §6.1); nil for
+    /// whatever came another way.
     case mail(CourierEnvelope, from: PeerID, depositor: NoisePublicKey?)
     /// A verified announce took effect; only with `MeshConfiguration.takesMail`.
     case announced(PeerID, NoisePublicKey, AnnounceStanding)

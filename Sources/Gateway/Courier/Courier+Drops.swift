@@ -1,0 +1,145 @@
+import Basics
+import Crypto
+import Nostr
+import Wire
+
+/// Kind-1401 drops: what is carried goes to the relays, and what lies there for neighbours is fetched (chapter 06 §5).
+extension Courier {
+    static let subscriptionID = "bridge-courier-drops"
+    private static let millisecondsPerDay: UInt64 = 86_400_000
+
+    // MARK: Out
+
+    /// Builds and hands over the drops that are due. Each is signed by a key of its own that nobody keeps.
+    func publishDue(at now: Now) {
+        guard isUsingRelays else { return }
+        for mail in schedule.due(among: store.envelopes, at: now) {
+            guard let event = drop(of: mail.envelope, at: now.wall) else { continue }
+            schedule.began(mail.id)
+            emit(.publish(event, mail.id))
+        }
+        // One that is due while others are under way is looked at again when one of them ends.
+        retryAt = schedule.nextRetry(at: now.monotonic)
+    }
+
+    private func drop(of envelope: CourierEnvelope, at wall: WallTime) -> VerifiedEvent? {
+        guard let bytes = envelope.withCopies(1).encoded(), bytes.count <= CourierLimits.dropBytes else { return nil }
+        return VerifiedEvent.signed(
+            .courierDrop(
+                envelope: bytes, recipientTag: envelope.recipientTag, expiresAt: envelope.expiry.unixSeconds),
+            createdAt: wall.unixSeconds, key: .generate(using: &random), using: &random)
+    }
+
+    /// Whether a relay confirmed the copy.
+    public func published(_ id: MailID, isConfirmed: Bool, at now: Now) {
+        guard schedule.inFlight.contains(id) else { return }
+        schedule.ended(id, isConfirmed: isConfirmed, at: now.monotonic)
+        outcomes.count(isConfirmed ? .dropConfirmed : .dropFailed)
+        if isConfirmed { record(store.published(id, at: now.wall)) }
+        publishDue(at: now)
+    }
+
+    // MARK: In
+
+    /// A verified event under one of our subscriptions, in the order of chapter 06 §5.6.
+    public func relayEvent(_ event: VerifiedEvent, at now: Now) {
+        guard isUsingRelays else { return outcomes.count(.switchedOff) }
+        guard event.event.kind == EventKind.courierDrop else { return outcomes.count(.dropWrongKind) }
+        guard !memory.contains(event.id) else { return outcomes.count(.dropRepeated) }
+        // Three bytes make four characters.
+        guard event.event.content.utf8.count <= (CourierLimits.dropBytes + 2) / 3 * 4 else {
+            return outcomes.count(.dropOversized)
+        }
+        guard let bytes = Base64.decode(event.event.content), let envelope = CourierEnvelope(payload: bytes) else {
+            return outcomes.count(.dropMalformed)
+        }
+        guard bytes.count <= CourierLimits.dropBytes else { return outcomes.count(.dropOversized) }
+        guard !envelope.isExpired(at: now.wall) else { return outcomes.count(.dropExpired) }
+        guard event.event.hasTag("x", Hex.encode(envelope.recipientTag)) else {
+            return outcomes.count(.dropMislabelled)
+        }
+        guard !memory.contains(MailID(envelope)) else {
+            outcomes.count(.dropRepeated)
+            return remember(memory.insert(event.id, at: now.wall))
+        }
+        if isOwn(envelope, at: now.wall) {
+            outcomes.count(.own)
+            return emit(.open(envelope, drop: event.id))
+        }
+        guard let addressee = watch.addressee(of: envelope.recipientTag, at: now.wall) else {
+            // Not remembered: whoever it is for may come yet.
+            return outcomes.count(.dropForNobody)
+        }
+        undelivered.add(envelope, for: addressee.key, from: event.id)
+        let id = MailID(envelope)
+        emit(.send(envelope, to: addressee.peer, .provenLink, .drop(id, addressee.key)))
+    }
+
+    // MARK: Subscriptions
+
+    /// Recomputes what is asked for, follows the UTC day, and publishes what is due (chapter 06 §5.5).
+    func refresh(at now: Now) {
+        lastRefresh = now.monotonic
+        refreshDue = nil
+        _ = watch.prune(at: now.monotonic)
+        undelivered.prune(at: now.wall)
+        removeExpired(at: now.wall)
+        schedule.keep { store[$0] != nil }
+        subscribe(at: now.wall)
+        publishDue(at: now)
+    }
+
+    /// At the first cause at once, and once more for all that follow within a minute.
+    func refreshSoon(at now: Now) {
+        guard isUsingRelays else { return }
+        if let last = lastRefresh, now.monotonic - last < CourierLimits.refreshSpacing {
+            refreshDue = refreshDue ?? last + CourierLimits.refreshSpacing
+        } else {
+            refresh(at: now)
+        }
+    }
+
+    private func subscribe(at wall: WallTime) {
+        var wanted: [String: [String]] = [:]
+        for (number, tags) in watch.tagGroups(at: wall).enumerated() where !tags.isEmpty {
+            wanted[number == 0 ? Courier.subscriptionID : "\(Courier.subscriptionID)-\(number + 1)"] = tags
+        }
+        for id in subscribed.keys.sorted() where wanted[id] != subscribed[id] { emit(.unsubscribe(id: id)) }
+        for (id, tags) in wanted.sorted(by: { $0.key < $1.key }) where subscribed[id] != tags {
+            emit(
+                .subscribe(
+                    id: id,
+                    NostrFilter(
+                        kinds: [EventKind.courierDrop], tags: ["x": tags],
+                        since: wall.unixSeconds - CourierLimits.dropLookBack, limit: CourierLimits.dropLimit)))
+        }
+        subscribed = wanted
+    }
+
+    /// Closes what is open; what was being published fails.
+    func stopUsingRelays() {
+        for id in subscribed.keys.sorted() { emit(.unsubscribe(id: id)) }
+        subscribed = [:]
+        schedule.cancel()
+        lastRefresh = nil
+        refreshDue = nil
+        retryAt = nil
+    }
+
+    // MARK: Time
+
+    var relayDeadline: Instant? {
+        [refreshDue, nextRegularRefresh, retryAt].compactMap { $0 }.min()
+    }
+
+    func relayTimeout(at now: Now) {
+        if let due = [refreshDue, nextRegularRefresh].compactMap({ $0 }).min(), due <= now.monotonic {
+            refresh(at: now)
+        }
+        publishDue(at: now)
+    }
+
+    private var nextRegularRefresh: Instant? {
+        lastRefresh.map { $0 + CourierLimits.refreshInterval }
+    }
+}

@@ -1,0 +1,26 @@
+import Crypto
+
+/// Whose mail box carries for whom. Fixed for its life.
+public struct CourierConfiguration: Sendable {
+    /// The box's own key: mail sealed for it is opened, not carried.
+    public let own: NoisePublicKey
+    /// Whom the operator trusts with more room (chapter 06 §6.7).
+    public let trusted: Set<Fingerprint>
+    public let quota: CourierQuota
+    /// Leave carried mail at relays, and fetch there what is for neighbours.
+    public let usesRelays: Bool
+
+    public init(
+        own: NoisePublicKey, trusted: Set<Fingerprint> = [], quota: CourierQuota = CourierLimits.gateway,
+        usesRelays: Bool = true
+    ) {
+        self.own = own
+        self.trusted = trusted
+        self.quota = quota
+        self.usesRelays = usesRelays
+    }
+
+    func tier(of depositor: NoisePublicKey) -> CourierTier {
+        trusted.contains(depositor.fingerprint) ? .favorite : .verified
+    }
+}

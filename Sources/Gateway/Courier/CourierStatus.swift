@@ -1,0 +1,77 @@
+import Basics
+
+/// What became of mail. Nothing here says whose.
+public enum CourierOutcome: String, CaseIterable, Sendable {
+    // Deposits
+    case deposited
+    /// Carried already.
+    case depositKnown = "deposit-known"
+    /// Not handed over by the neighbour who signed it.
+    case depositUnproven = "deposit-unproven"
+    case depositMalformed = "deposit-malformed"
+    case depositExpired = "deposit-expired"
+    case depositExpiryTooFar = "deposit-expiry-too-far"
+    case depositorQuota = "depositor-quota"
+    case verifiedFull = "verified-full"
+    case storeFull = "store-full"
+    case switchedOff = "switched-off"
+    /// Expired in our care, or made room.
+    case lapsed
+    case evicted
+    // Encounters
+    case handedOver = "handed-over"
+    case handoverRefused = "handover-refused"
+    case shared
+    case shareRefused = "share-refused"
+    case speculative
+    case speculativeThrottled = "speculative-throttled"
+    /// For this box itself.
+    case own
+    case ownUnopened = "own-unopened"
+    // Drops going out
+    case dropConfirmed = "drop-confirmed"
+    case dropFailed = "drop-failed"
+    // Drops coming in
+    case dropDelivered = "drop-delivered"
+    case dropUndelivered = "drop-undelivered"
+    case dropRepeated = "drop-repeated"
+    case dropWrongKind = "drop-wrong-kind"
+    case dropMalformed = "drop-malformed"
+    case dropOversized = "drop-oversized"
+    case dropExpired = "drop-expired"
+    case dropMislabelled = "drop-mislabelled"
+    case dropForNobody = "drop-for-nobody"
+
+    init(_ refusal: CourierRefusal) {
+        switch refusal {
+        case .malformed: self = .depositMalformed
+        case .expired: self = .depositExpired
+        case .expiryTooFar: self = .depositExpiryTooFar
+        case .depositorQuota: self = .depositorQuota
+        case .verifiedFull: self = .verifiedFull
+        case .full: self = .storeFull
+        }
+    }
+}
+
+/// The mail in care as the operator sees it: counts and ages, never who (chapter 06 §13).
+public struct CourierStatus: Sendable {
+    public struct Tier: Sendable {
+        public let carried: Int
+        public let limit: Int
+        /// Milliseconds since the oldest was taken in.
+        public let oldestAge: UInt64?
+    }
+
+    public let favorite: Tier
+    public let verified: Tier
+    /// Of all carried, those a relay has a copy of.
+    public let published: Int
+    public let publishing: Int
+    public let watchedPeers: Int
+    public let undelivered: Int
+    public let subscriptions: Int
+    /// Carries, and asks relays.
+    public let isOn: Bool
+    public let isUsingRelays: Bool
+}

@@ -1,0 +1,330 @@
+import Basics
+import Crypto
+import Nostr
+import TestSupport
+import Wire
+import XCTest
+
+@testable import Gateway
+
+/// Kind-1401 drops (chapter 06 §5, §22 "Courier drops").
+final class DropTests: XCTestCase {
+    private let alice = Correspondent(1)
+    private let bob = Correspondent(2)
+    private let carol = Correspondent(3)
+
+    // MARK: Vectors
+
+    func testDropVectors() throws {
+        try Vectors("courier_drops.json").run { vector in
+            switch vector.kind {
+            case "tags": try tags(vector)
+            case "event": try event(vector)
+            default: throw vector.unknownKind
+            }
+        }
+    }
+
+    private func tags(_ vector: VectorCase) throws {
+        var watch = WatchSet(own: try XCTUnwrap(NoisePublicKey(try vector.bytes("noiseStaticPublic"))))
+        let peer = try XCTUnwrap(NoisePublicKey(try vector.bytes("watchedPeerNoisePublic")))
+        _ = watch.heard(peer.peerID, peer, isProven: false, at: .zero)
+        let now = Clock.now(unix: Int64(try vector.int("nowUnix")))
+        XCTAssertEqual(watch.tagGroups(at: now.wall), [try vector.strings("tags")])
+    }
+
+    private func event(_ vector: VectorCase) throws {
+        let own = try XCTUnwrap(NoiseStaticKey(privateKey: try vector.bytes("recipientNoisePrivate")))
+        let peer = try XCTUnwrap(NoisePublicKey(try vector.bytes("watchedPeerNoisePublic")))
+        let now = Clock.now(unix: Int64(try vector.int("nowUnix")))
+        let courier = Courier(
+            configuration: CourierConfiguration(own: own.publicKey), random: SeededRandom(seed: 1))
+        courier.setClock(isUsable: true, isTrusted: true, at: now)
+        courier.start(at: now)
+        courier.relayConnectivityChanged(true, at: now)
+        courier.met(peer.peerID, peer, .relayed, at: now)
+        while courier.nextEffect() != nil {}
+
+        let json = try JSONSerialization.data(withJSONObject: try vector.object("event").members)
+        let event = try XCTUnwrap(VerifiedEvent(verifying: NostrEvent(json: Array(json))))
+        courier.relayEvent(event, at: now)
+        let effect = courier.nextEffect()
+        switch try vector.string("result") {
+        case "ours":
+            guard case .open(let envelope, event.id) = effect else {
+                return XCTFail("\(vector.name): \(effect as Any)")
+            }
+            XCTAssertEqual(
+                envelope.recipientTag, Array(Hex.decode(event.event.firstValue(ofTag: "x") ?? "") ?? []), vector.name)
+        case "deliver":
+            guard case .send(let envelope, let to, .provenLink, _) = effect else {
+                return XCTFail("\(vector.name): \(effect as Any)")
+            }
+            XCTAssertEqual(envelope.encoded(), try vector.bytes("envelope"), vector.name)
+            XCTAssertEqual(to.hex, try vector.string("peerID"), vector.name)
+        case "ignored": XCTAssertNil(effect, vector.name)
+        case let other: throw VectorError.unknownKind(other)
+        }
+    }
+
+    // MARK: Out
+
+    func testADepositIsLeftAtRelaysAtOnceUnderAThrowawayKey() throws {
+        let rig = CourierRig()
+        rig.confirms = true
+        let mail = [bob.mail(1, copies: 4, at: rig.now.wall), carol.mail(2, copies: 8, at: rig.now.wall)]
+        for one in mail { rig.deposit(one, from: alice) }
+        XCTAssertEqual(rig.published.count, 2)
+        XCTAssertEqual(Set(rig.published.map(\.event.event.pubkey)).count, 2)
+        for (one, drop) in zip(mail, rig.published) {
+            XCTAssertEqual(drop.event.event.kind, 1_401)
+            XCTAssertEqual(
+                drop.event.event.tags,
+                [["x", Hex.encode(one.recipientTag)], ["expiration", String(one.expiry.milliseconds / 1_000)]])
+            XCTAssertEqual(Base64.decode(drop.event.event.content), one.withCopies(1).encoded())
+            XCTAssertEqual(drop.event.event.createdAt, rig.now.wall.unixSeconds)
+        }
+        XCTAssertEqual(rig.kept.values.map(\.publications), [1, 1])
+    }
+
+    func testConfirmedCopiesGetRarerAndEachHasAKeyOfItsOwn() {
+        let rig = CourierRig()
+        rig.confirms = true
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        var times: [Int64] = []
+        for _ in 0..<(24 * 60) {
+            let before = rig.published.count
+            rig.advance(by: .minutes(1))
+            if rig.published.count > before { times.append((rig.now.monotonic - Clock.now().monotonic).milliseconds) }
+        }
+        // 30 min, 2 h, then every 6 h, on the ticks of the half-hourly refresh.
+        XCTAssertEqual(times.map { ($0 + 30_000) / 1_800_000 }, [1, 5, 17, 29, 41])
+        XCTAssertEqual(Set(rig.published.map(\.event.event.pubkey)).count, 6)
+        XCTAssertEqual(Set(rig.published.map(\.event.id)).count, 6)
+    }
+
+    func testARejectionLeavesItRetryableAndOnlyAConfirmationCounts() {
+        let rig = CourierRig()
+        rig.confirms = false
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        XCTAssertEqual(rig.published.count, 1)
+        rig.advance(by: .hours(2))
+        // After 1, 2, 4, 8 and 16 minutes, then every 30.
+        XCTAssertTrue((7...9).contains(rig.published.count), "\(rig.published.count)")
+        XCTAssertNil(rig.kept.values.first?.lastPublished)
+        rig.confirms = true
+        rig.advance(by: .minutes(31))
+        XCTAssertNotNil(rig.kept.values.first?.lastPublished)
+    }
+
+    func testAnEnvelopeIsPublishedOnceAtATimeAndFewAtOnce() {
+        let rig = CourierRig()
+        for number in 0..<8 as Range<UInt8> { rig.deposit(bob.mail(number, at: rig.now.wall), from: alice) }
+        XCTAssertEqual(rig.published.count, 2, "nobody has answered yet")
+        rig.advance(by: .hours(2))
+        XCTAssertEqual(rig.published.count, 2)
+        for round in 0..<8 {
+            let mail = rig.published[round].mail
+            rig.call { $0.published(mail, isConfirmed: true, at: $1) }
+        }
+        XCTAssertEqual(Set(rig.published.prefix(8).map(\.mail)).count, 8)
+    }
+
+    func testWithoutARelayNothingIsBuiltAndAReturningOneGetsEverything() {
+        let rig = CourierRig(relays: false)
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        rig.advance(by: .hours(3))
+        XCTAssertTrue(rig.published.isEmpty && rig.subscriptions.isEmpty)
+        rig.confirms = true
+        rig.call { $0.relayConnectivityChanged(true, at: $1) }
+        XCTAssertEqual(rig.published.count, 1)
+        XCTAssertEqual(rig.subscriptions.count, 1)
+    }
+
+    func testBelowTheTrustOfRelaysNothingIsPublishedAndTheMeshIsServed() {
+        let rig = CourierRig()
+        rig.call { $0.setClock(isUsable: true, isTrusted: false, at: $1) }
+        XCTAssertTrue(rig.subscriptions.isEmpty)
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        rig.meet(bob, .proven)
+        XCTAssertTrue(rig.published.isEmpty)
+        XCTAssertEqual(rig.handed.count, 1)
+    }
+
+    func testLosingTheRelaysCancelsWhatIsUnderWay() {
+        let rig = CourierRig()
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        let mail = rig.published[0].mail
+        rig.call { $0.relayConnectivityChanged(false, at: $1) }
+        XCTAssertTrue(rig.subscriptions.isEmpty)
+        rig.call { $0.published(mail, isConfirmed: true, at: $1) }
+        XCTAssertNil(rig.kept.values.first?.lastPublished, "an answer to what was cancelled is none")
+        rig.call { $0.relayConnectivityChanged(true, at: $1) }
+        XCTAssertEqual(rig.published.count, 2)
+    }
+
+    // MARK: Subscriptions
+
+    func testThreeTagsOfOurOwnAndThreeOfEachNeighbour() {
+        let rig = CourierRig()
+        XCTAssertEqual(rig.subscriptions["bridge-courier-drops"]?.tags["x"]?.count, 3)
+        rig.advance(by: .minutes(1))
+        rig.meet(bob, .relayed)
+        let filter = rig.subscriptions["bridge-courier-drops"]
+        XCTAssertEqual(filter?.tags["x"]?.count, 6)
+        XCTAssertEqual(filter?.tags["x"], filter?.tags["x"]?.sorted())
+        XCTAssertEqual(filter?.kinds, [1_401])
+        XCTAssertEqual(filter?.limit, 100)
+        XCTAssertEqual(filter?.since, rig.now.wall.unixSeconds - 86_400)
+    }
+
+    func testManyNeighboursAreSplitOverFiltersAndBounded() {
+        let rig = CourierRig()
+        for person in 10..<110 as Range<UInt64> { rig.meet(Correspondent(person), .relayed) }
+        rig.advance(by: .seconds(61))
+        XCTAssertEqual(rig.status.watchedPeers, 64)
+        XCTAssertEqual(rig.subscriptions.count, 4)
+        for filter in rig.subscriptions.values { XCTAssertLessThanOrEqual(filter.tags["x"]?.count ?? 0, 60) }
+        XCTAssertEqual(rig.subscriptions.values.reduce(0) { $0 + ($1.tags["x"]?.count ?? 0) }, 65 * 3)
+    }
+
+    func testInventedNeighboursTakeNoPlaceOfProvenOnes() {
+        let rig = CourierRig()
+        for person in 10..<74 as Range<UInt64> { rig.meet(Correspondent(person), person < 20 ? .proven : .direct) }
+        for person in 500..<700 as Range<UInt64> { rig.meet(Correspondent(person), .direct) }
+        rig.meet(bob, .proven)
+        let watched = rig.courier.watch.watched
+        XCTAssertEqual(watched.count { $0.isProven }, 11)
+        XCTAssertTrue(watched.contains { $0.key == bob.key })
+        XCTAssertFalse(watched.contains { Correspondent(600).key == $0.key }, "nobody makes room who was just heard")
+    }
+
+    func testAnnouncesRefreshAtOnceAndOnceMoreAMinuteLater() {
+        let rig = CourierRig()
+        rig.advance(by: .minutes(2))
+        rig.forget()
+        for person in 10..<15 as Range<UInt64> {
+            rig.meet(Correspondent(person), .relayed)
+            rig.advance(by: .seconds(5))
+        }
+        XCTAssertEqual(rig.requests.count, 2, "the first, and for the others later")
+        rig.advance(by: .seconds(40))
+        XCTAssertEqual(rig.requests.count, 4)
+        rig.advance(by: .minutes(3))
+        XCTAssertEqual(rig.requests.count, 4)
+    }
+
+    func testOneWhoLeftIsWatchedForFiveMinutesMore() {
+        let rig = CourierRig()
+        rig.advance(by: .minutes(2))
+        rig.meet(bob, .relayed)
+        rig.advance(by: .minutes(4))
+        XCTAssertEqual(rig.status.watchedPeers, 1)
+        rig.advance(by: .minutes(31))
+        XCTAssertEqual(rig.status.watchedPeers, 0)
+        XCTAssertEqual(rig.subscriptions["bridge-courier-drops"]?.tags["x"]?.count, 3)
+    }
+
+    // MARK: In
+
+    func testADropForANeighbourIsDeliveredOnceWhoeverDropsItAgain() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .proven)
+        let mail = bob.mail(1, copies: 1, at: rig.now.wall)
+        let event = try rig.drop(mail)
+        rig.tell(event)
+        XCTAssertEqual(rig.handed, [mail])
+        rig.tell(event)
+        rig.tell(try rig.drop(mail, by: 2))
+        rig.restart()
+        rig.meet(bob, .proven)
+        rig.tell(event)
+        rig.tell(try rig.drop(mail, by: 3))
+        XCTAssertEqual(rig.handed, [mail])
+        XCTAssertEqual(rig.count(.dropRepeated), 2)
+    }
+
+    func testAFailedHandoffIsRetriedAtTheNextProvenAnnounce() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .direct)
+        rig.writes = false
+        let mail = bob.mail(1, copies: 1, at: rig.now.wall)
+        rig.tell(try rig.drop(mail))
+        XCTAssertEqual(rig.status.undelivered, 1)
+        XCTAssertTrue(rig.dealt.isEmpty, "it may be told again")
+        rig.meet(bob, .direct)
+        XCTAssertEqual(rig.proofs, [bob.id])
+        XCTAssertEqual(rig.flooded, [mail])
+        rig.writes = true
+        rig.meet(bob, .proven)
+        XCTAssertEqual(rig.handed, [mail])
+        XCTAssertEqual(rig.status.undelivered, 0)
+        XCTAssertEqual(rig.dealt.count, 2, "the event and the envelope")
+    }
+
+    func testADropThatIsAlsoCarriedIsHandedOverOnce() throws {
+        let rig = CourierRig()
+        let mail = bob.mail(1, copies: 1, at: rig.now.wall)
+        rig.deposit(mail, from: alice)
+        rig.writes = false
+        rig.meet(bob, .direct)
+        rig.tell(try rig.drop(mail))
+        rig.writes = true
+        rig.meet(bob, .proven)
+        XCTAssertEqual(rig.handed, [mail])
+        XCTAssertEqual(rig.kept.count, 0)
+        XCTAssertEqual(rig.status.undelivered, 0)
+    }
+
+    func testADropOfAStrangerIsNotConsumed() throws {
+        let rig = CourierRig()
+        let event = try rig.drop(bob.mail(1, at: rig.now.wall))
+        rig.tell(event)
+        XCTAssertEqual(rig.count(.dropForNobody), 1)
+        XCTAssertTrue(rig.dealt.isEmpty)
+        rig.meet(bob, .proven)
+        rig.tell(event)
+        XCTAssertEqual(rig.handed.count, 1)
+    }
+
+    func testWhatDoesNotOpenIsTriedAgain() throws {
+        let rig = CourierRig()
+        rig.opens = false
+        let event = try rig.drop(rig.box.mail(1, at: rig.now.wall))
+        rig.tell(event)
+        rig.opens = true
+        rig.tell(event)
+        rig.tell(event)
+        XCTAssertEqual(rig.opened.count, 2)
+        XCTAssertEqual(rig.count(.dropRepeated), 1)
+    }
+
+    func testUndeliveredDropsAreBoundAndLapse() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .direct)
+        rig.writes = false
+        for number in 0..<80 as Range<UInt8> {
+            rig.tell(try rig.drop(bob.mail(number, copies: 1, at: rig.now.wall, life: 600_000)))
+        }
+        XCTAssertEqual(rig.status.undelivered, 64)
+        rig.advance(by: .minutes(40))
+        XCTAssertEqual(rig.status.undelivered, 0)
+    }
+
+    func testTheMemoryOfDropsIsBoundAndLastsADay() throws {
+        let rig = CourierRig()
+        for number in 0..<400 {
+            let mail = CourierEnvelope(
+                recipientTag: rig.box.mail(0, at: rig.now.wall).recipientTag,
+                expiry: WallTime(milliseconds: rig.now.wall.milliseconds + 86_400_000),
+                ciphertext: [1, UInt8(number & 255), UInt8(number >> 8)])
+            rig.tell(try rig.drop(mail))
+        }
+        XCTAssertEqual(rig.courier.memory.count, 400)
+        rig.restart()
+        XCTAssertEqual(rig.courier.memory.count, 400)
+        rig.advance(by: .hours(25))
+        rig.tell(try rig.drop(rig.box.mail(9, at: rig.now.wall)))
+        XCTAssertEqual(rig.courier.memory.count, 1)
+    }
+}
