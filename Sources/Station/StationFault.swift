@@ -79,6 +79,8 @@ extension SystemError {
 /// Exit statuses (sysexits.h).
 public enum ExitStatus {
     public static let ok: Int32 = 0
+    /// The doctor found something.
+    public static let findings: Int32 = 1
     /// A wipe did not complete: data may remain.
     public static let wipeIncomplete: Int32 = 1
     /// Wrong command line.

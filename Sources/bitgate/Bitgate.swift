@@ -9,6 +9,7 @@ enum Bitgate {
         ("peers", Help.peers, StatusCommand.peers),
         ("counters", Help.counters, StatusCommand.counters),
         ("wipe", Help.wipe, WipeCommand.run),
+        ("doctor", Help.doctor, DoctorCommand.run),
         ("config", Help.config, ConfigCommand.run),
         ("chat", Help.chat, ChatProgram.run),
         ("simulate", Help.simulate, SimulateCommand.run),

@@ -11,6 +11,7 @@ enum Help {
           peers             who is on the mesh
           counters          what was counted, drops by their reason
           wipe              destroy all the box remembers, and its identity
+          doctor            what this machine lacks for the radio and the box
           config check      verify a configuration file without starting
           config defaults   print every key with its meaning and default
           chat              talk on the mesh, as a peer of its own
@@ -111,6 +112,24 @@ enum Help {
         network stay off, each start and each wipe tries again, 64 wrong usage or not
         confirmed, 69 no daemon answers or none tells the outcome in time, 77 no
         permission. With --status, 0 also when there was no wipe.
+
+        """
+
+    static let doctor = """
+        usage: bitgate doctor [--json] [--config FILE]
+
+        Looks at this machine as a gateway would: Bluetooth adapters and what they can
+        do, who else holds them, the rights of bitgated or, when it does not run, of this
+        user, the kernel, the clock, the state directory. It changes nothing and needs no
+        daemon; root sees more. What stands in the way comes first, each with the remedy:
+        !! for what keeps the box from working, ! for what makes it work less well.
+
+          --json          one line of JSON; its keys and codes are stable
+          --config FILE   bitgated's configuration
+                          (default \(Configuration.defaultPath))
+
+        Exit status: 0 all is well, 1 something was found, 64 wrong usage, 74 the output
+        cannot be written.
 
         """
 

@@ -1,0 +1,242 @@
+import Radio
+
+/// What the facts about a machine mean for a gateway on it, worst first.
+public struct Diagnosis: Equatable, Sendable {
+    public let facts: DoctorFacts
+    public let findings: [DoctorFinding]
+
+    public init(_ facts: DoctorFacts) {
+        self.facts = facts
+        let all =
+            Diagnosis.configuration(facts) + Diagnosis.bluetooth(facts)
+            + facts.controllers.flatMap {
+                Diagnosis.controller($0, facts)
+            } + Diagnosis.company(facts) + Diagnosis.process(facts) + Diagnosis.kernel(facts.kernel)
+            + Diagnosis.clock(facts.clock) + Diagnosis.state(facts)
+        findings = all.filter { $0.weight == .fault } + all.filter { $0.weight == .warning }
+    }
+
+    enum Limits {
+        /// Room in locked pages for all secrets of a busy box, many times over.
+        static let lockableMemory: UInt64 = 1 << 20
+        /// Below it the vault may have no room for a night of history.
+        static let freeBytes: UInt64 = 64 << 20
+        /// Linux series the tests run on.
+        static let triedSeries = [[6, 1], [6, 12]]
+    }
+
+    private static func configuration(_ facts: DoctorFacts) -> [DoctorFinding] {
+        guard case .bad(let text) = facts.configuration else { return [] }
+        return [
+            DoctorFinding(
+                .fault, "configuration", "The configuration cannot be used: \(text).",
+                remedy: "Correct the file; `bitgate config check` tells whether it is good.")
+        ]
+    }
+
+    private static func bluetooth(_ facts: DoctorFacts) -> [DoctorFinding] {
+        switch facts.bluetooth {
+        case .missing:
+            [
+                DoctorFinding(
+                    .fault, "bluetooth-missing", "This kernel has no Bluetooth sockets.",
+                    remedy: "Load the module with `modprobe bluetooth`. Kernels for the cloud have none: on Debian"
+                        + " install linux-image-amd64 in place of the -cloud one.")
+            ]
+        case .forbidden:
+            [
+                DoctorFinding(
+                    .fault, "bluetooth-forbidden", "This process may not open Bluetooth sockets.",
+                    remedy: "A sandbox forbids them: allow the address family AF_BLUETOOTH.")
+            ]
+        case .silent:
+            [
+                DoctorFinding(
+                    .fault, "bluetooth-silent", "The kernel's Bluetooth management does not answer.",
+                    remedy: "A controller may have hung its driver: unplug it, or restart the machine; the kernel's log"
+                        + " (`dmesg`) names it.")
+            ]
+        case .ready where facts.controllers.isEmpty:
+            [
+                DoctorFinding(
+                    .fault, "no-adapter", "There is no Bluetooth adapter.",
+                    remedy:
+                        "Plug one in. On a Raspberry Pi, take dtoverlay=disable-bt out of config.txt; without firmware"
+                        + " (packages firmware-brcm80211, bluez-firmware, firmware-realtek) the kernel's log complains."
+                )
+            ]
+        case .ready: []
+        }
+    }
+
+    private static func controller(
+        _ controller: DoctorFacts.Controller, _ facts: DoctorFacts
+    ) -> [DoctorFinding] {
+        let name = "hci\(controller.index)"
+        switch controller.block {
+        case .hard:
+            return [
+                DoctorFinding(
+                    .fault, "adapter-hard-blocked", "\(name) is switched off by a switch or key of the machine.",
+                    remedy: "Switch it on; `rfkill list` shows what the switch says.")
+            ]
+        case .soft:
+            return [
+                DoctorFinding(
+                    .fault, "adapter-soft-blocked", "\(name) is blocked by software.",
+                    remedy: "Run `rfkill unblock bluetooth`; it is remembered over restarts.")
+            ]
+        case .none: break
+        }
+        guard let information = controller.information else {
+            return [
+                DoctorFinding(
+                    .fault, "adapter-held",
+                    "\(name) is not to be had: a program has it to itself, or it did not come up.",
+                    remedy: "Stop that program, or reset the adapter: unplug it, or unload and load its driver.")
+            ]
+        }
+        guard information.supported.contains(.lowEnergy) else {
+            return [
+                DoctorFinding(
+                    .fault, "adapter-unsuitable", "\(name) is too old for Bluetooth Low Energy.",
+                    remedy: "Use an adapter of Bluetooth 4.0 or newer.")
+            ]
+        }
+        var findings: [DoctorFinding] = []
+        if let instances = controller.instances, !instances.canBeConnected {
+            findings.append(
+                DoctorFinding(
+                    .fault, "adapter-cannot-advertise", "\(name) cannot be found and connected to by phones.",
+                    remedy: "Use another adapter; sleeping phones are reached in no other way."))
+        }
+        if facts.daemon != nil, facts.radioKind == "bluetooth", !information.current.contains(.powered) {
+            findings.append(
+                DoctorFinding(
+                    .fault, "adapter-off", "\(name) is switched off although bitgated runs.",
+                    remedy: "See `bitgate status`; when another program switches it off, stop that."))
+        }
+        if controller.attachment == .serial, facts.uplinkIsWireless {
+            findings.append(
+                DoctorFinding(
+                    .warning, "shared-antenna", "\(name) shares its chip with the Wi-Fi that is this box's uplink.",
+                    remedy: "Use Ethernet, or a USB Bluetooth adapter: scanning starves Wi-Fi on such chips."))
+        }
+        return findings
+    }
+
+    private static func company(_ facts: DoctorFacts) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        for holder in facts.holders {
+            let name = "\(TerminalText.escape(holder.name)) (process \(holder.pid))"
+            if holder.name == "bluetoothd" {
+                findings.append(
+                    DoctorFinding(
+                        .fault, "bluetoothd",
+                        "\(name) runs. It takes every adapter, answers phones in bitgated's place"
+                            + " and takes down its advertising.",
+                        remedy: "Run `systemctl disable --now bluetooth` and `systemctl mask bluetooth`."))
+            } else if holder.sockets.contains(.links), let daemon = facts.daemon, holder.started > daemon.started {
+                findings.append(
+                    DoctorFinding(
+                        .warning, "younger-listener",
+                        "\(name) has opened Bluetooth links after bitgated: if it listens,"
+                            + " the kernel gives it the phones that connect.",
+                        remedy: "Stop it, or restart bitgated after it."))
+            } else if holder.sockets.contains(.links) {
+                findings.append(
+                    DoctorFinding(
+                        .warning, "other-links", "\(name) has Bluetooth links as well.",
+                        remedy: "Stop it unless it uses other adapters than bitgated; it takes links and airtime."))
+            }
+        }
+        return findings
+    }
+
+    private static func process(_ facts: DoctorFacts) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        let process = facts.daemon ?? facts.own
+        let who = facts.daemon == nil ? "This user" : "bitgated"
+        if !process.capabilities.contains(.networkAdministration) {
+            findings.append(
+                DoctorFinding(
+                    .fault, "no-net-admin", "\(who) may not manage Bluetooth adapters: CAP_NET_ADMIN is missing.",
+                    remedy: "Give the service AmbientCapabilities=CAP_NET_ADMIN, or the program the capability with"
+                        + " `setcap cap_net_admin+ep`, or run it as root."))
+        }
+        if process.lockableMemory < Limits.lockableMemory, !process.capabilities.contains(.memoryLock) {
+            findings.append(
+                DoctorFinding(
+                    .warning, "memory-lock",
+                    "\(who) may lock only \(process.lockableMemory / 1_024) KiB of memory, so that"
+                        + " keys may reach a swap partition.",
+                    remedy: "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap."))
+        }
+        return findings
+    }
+
+    private static func kernel(_ kernel: KernelRelease) -> [DoctorFinding] {
+        let remedy =
+            "Install Debian's Linux 6.12 (on Debian 12: package linux-image-6.12-amd64, or -arm64) and restart."
+        guard kernel.series == (6, 1) else {
+            guard kernel.series.major > 0, !Limits.triedSeries.contains([kernel.series.major, kernel.series.minor])
+            else { return [] }
+            return kernel.series < (6, 1)
+                ? [
+                    DoctorFinding(
+                        .warning, "kernel-old", "Linux \(kernel.version) is older than any bitgate is tested with.",
+                        remedy: "Use Linux 6.1 or newer.")
+                ] : []
+        }
+        switch kernel.patch {
+        case 192...:
+            return [
+                DoctorFinding(
+                    .fault, "kernel-closing",
+                    "Linux \(kernel.version): from 6.1.192 on, closing a link that has ended kills"
+                        + " the process that held it.", remedy: remedy)
+            ]
+        case 176...191:
+            return [
+                DoctorFinding(
+                    .warning, "kernel-blocking",
+                    "Linux \(kernel.version): another program that waits in a Bluetooth"
+                        + " socket can stop an adapter for all. bitgated itself never waits there.", remedy: remedy)
+            ]
+        default: return []
+        }
+    }
+
+    private static func clock(_ clock: ClockSource) -> [DoctorFinding] {
+        guard !clock.isTrusted else { return [] }
+        return [
+            DoctorFinding(
+                .warning, "clock", "Nobody vouches for the clock; peers ignore a box that is two minutes off.",
+                remedy:
+                    "Run a time service, such as systemd-timesyncd or chrony, or set clock.trust_system if the clock is"
+                    + " known to be right.")
+        ]
+    }
+
+    private static func state(_ facts: DoctorFacts) -> [DoctorFinding] {
+        let path = TerminalText.escape(facts.stateDirectory)
+        func fault(_ message: String, _ remedy: String) -> [DoctorFinding] {
+            [DoctorFinding(.fault, "state-directory", "state_directory: \(path) \(message).", remedy: remedy)]
+        }
+        return switch facts.state {
+        case .good, .absent: []
+        case .homeless: fault("cannot be made: the directory above it is not there", "Make that first.")
+        case .notDirectory: fault("is not a directory", "Choose another place, or move it away.")
+        case .foreign: fault("belongs to another user", "Run bitgated as its owner, or chown it.")
+        case .open: fault("is open to other users, and is to hold keys", "Run `chmod 0700 \(path)`.")
+        case .readOnly: fault("cannot be written", "Choose a place that can, or mount it so.")
+        case .unreadable(let reason): fault("cannot be looked at: \(reason)", "Run this as root.")
+        case .full(let free):
+            [
+                DoctorFinding(
+                    .warning, "state-space", "state_directory: \(path) has only \(free >> 20) MiB of free space.",
+                    remedy: "Free some (`df` shows it), lest what is new be kept in memory only.")
+            ]
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Basics
+import EventLoop
+import Glibc
+import Radio
+
+/// Gathers the facts of the machine it runs on. It changes nothing and needs no daemon; without root it sees less.
+public enum HostSurvey {
+    private enum Limits {
+        static let controllers = 64
+        static let routeBytes = 1 << 16
+    }
+
+    /// - Parameter configurationPath: nil for the default place, where there may be none.
+    public static func facts(configurationPath: String?) -> DoctorFacts {
+        var facts = DoctorFacts()
+        let configuration = configuration(configurationPath, &facts)
+        facts.radioKind = configuration.radio.kind.rawValue
+        facts.kernel = kernel()
+        let processes = ProcessTable()
+        facts.own = processes.process(getpid())
+        let survey = processes.survey(ownPID: getpid())
+        facts.holders = survey.holders
+        facts.seesAllProcesses = survey.seesAll
+        facts.daemon = survey.daemon
+        facts.clock = ClockSource.judge(
+            WallTime(milliseconds: UInt64(max(0, time(nil))) * 1_000),
+            kernelSynchronised: ClockSource.kernelIsSynchronised, configurationVouches: configuration.clock.trustSystem)
+        facts.stateDirectory = configuration.stateDirectory
+        facts.state = state(
+            configuration.stateDirectory, owner: survey.daemon.flatMap { owner(of: $0.pid) } ?? geteuid())
+        facts.uplinkIsWireless = uplinkIsWireless()
+        bluetooth(&facts)
+        return facts
+    }
+
+    private static func configuration(_ path: String?, _ facts: inout DoctorFacts) -> Configuration {
+        if path == nil, access(Configuration.defaultPath, F_OK) != 0 {
+            facts.configuration = .absent
+            return Configuration()
+        }
+        do {
+            return try Configuration(contentsOf: path ?? Configuration.defaultPath)
+        } catch {
+            facts.configuration = .bad("\(error)".split(separator: "\n").first.map(String.init) ?? "")
+            return Configuration()
+        }
+    }
+
+    private static func kernel() -> KernelRelease {
+        var name = utsname()
+        guard uname(&name) == 0 else { return KernelRelease(release: "", build: "") }
+        func text(_ field: some Any) -> String {
+            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        return KernelRelease(release: text(name.release), build: text(name.version))
+    }
+
+    private static func owner(of pid: Int32) -> uid_t? {
+        var info = stat()
+        return stat("/proc/\(pid)", &info) == 0 ? info.st_uid : nil
+    }
+
+    static func state(_ path: String, owner: uid_t) -> DoctorFacts.State {
+        var info = stat()
+        guard stat(path, &info) == 0 else {
+            guard errno == ENOENT else { return .unreadable(SystemError.text(errno)) }
+            let parent = path.split(separator: "/").dropLast().reduce(into: "") { $0 += "/" + $1 }
+            return access(parent.isEmpty ? "/" : parent, F_OK) == 0 ? .absent : .homeless
+        }
+        guard info.st_mode & S_IFMT == S_IFDIR else { return .notDirectory }
+        guard info.st_uid == owner else { return .foreign }
+        guard info.st_mode & 0o077 == 0 else { return .open }
+        var space = statvfs()
+        guard statvfs(path, &space) == 0 else { return .unreadable(SystemError.text(errno)) }
+        guard space.f_flag & UInt(ST_RDONLY) == 0 else { return .readOnly }
+        let free = UInt64(space.f_bavail).multipliedReportingOverflow(by: UInt64(space.f_frsize))
+        return free.overflow || free.partialValue >= Diagnosis.Limits.freeBytes ? .good : .full(free.partialValue)
+    }
+
+    /// Whether the default route leaves through Wi-Fi.
+    private static func uplinkIsWireless() -> Bool {
+        let routes = SystemFiles.text("/proc/net/route", atMost: Limits.routeBytes) ?? ""
+        return routes.split(separator: "\n").dropFirst().contains { line in
+            let words = line.split(separator: "\t")
+            guard words.count > 1, words[1] == "00000000" else { return false }
+            return access("/sys/class/net/\(words[0])/wireless", F_OK) == 0
+        }
+    }
+
+    private static func bluetooth(_ facts: inout DoctorFacts) {
+        let indexes = SystemFiles.names(in: "/sys/class/bluetooth", atMost: Limits.controllers)
+            .compactMap { $0.hasPrefix("hci") ? UInt16($0.dropFirst(3)) : nil }.sorted()
+        facts.controllers = indexes.map { index in
+            var controller = DoctorFacts.Controller(index: index)
+            controller.block = RadioSwitches().block(ofController: index)
+            controller.attachment = attachment(index)
+            return controller
+        }
+        ControllerSurvey.fill(&facts)
+    }
+
+    private static func attachment(_ index: UInt16) -> DoctorFacts.Attachment {
+        guard let resolved = realpath("/sys/class/bluetooth/hci\(index)", nil) else { return .other }
+        defer { free(resolved) }
+        let path = String(cString: resolved)
+        if path.contains("/usb") { return .usb }
+        if path.contains("/serial") || path.contains("/tty") { return .serial }
+        return path.contains("/virtual/") ? .virtual : .other
+    }
+}

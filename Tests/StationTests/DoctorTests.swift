@@ -1,0 +1,247 @@
+import Foundation
+import Radio
+import XCTest
+
+@testable import Station
+
+final class DoctorTests: XCTestCase {
+    /// A machine on which all is well.
+    private func healthy() -> DoctorFacts {
+        var facts = DoctorFacts()
+        facts.kernel = KernelRelease(release: "6.12.48+deb13-amd64", build: "#1 SMP Debian 6.12.48-1 (2026-09-20)")
+        facts.controllers = [adapter()]
+        facts.own.capabilities = .networkAdministration
+        facts.own.lockableMemory = 8 << 20
+        facts.stateDirectory = "/var/lib/bitgate"
+        facts.radioKind = "bluetooth"
+        return facts
+    }
+
+    private func adapter(
+        supported: AdapterSettings = [.powered, .lowEnergy, .advertising],
+        current: AdapterSettings = [.powered, .lowEnergy]
+    ) -> DoctorFacts.Controller {
+        var controller = DoctorFacts.Controller(index: 0)
+        controller.information = ControllerInformation(address: nil, supported: supported, current: current)
+        controller.instances = AdvertisingFeatures(instances: [1])
+        controller.attachment = .usb
+        return controller
+    }
+
+    private func daemon(started: UInt64 = 100) -> DoctorFacts.Process {
+        var process = DoctorFacts.Process()
+        process.pid = 7
+        process.capabilities = .networkAdministration
+        process.lockableMemory = 8 << 20
+        process.started = started
+        return process
+    }
+
+    private func codes(_ change: (inout DoctorFacts) -> Void) -> [String] {
+        var facts = healthy()
+        change(&facts)
+        return Diagnosis(facts).findings.map(\.code)
+    }
+
+    private func changed(_ change: (inout DoctorFacts.Controller) -> Void) -> [String] {
+        codes { change(&$0.controllers[0]) }
+    }
+
+    func testAWellMachineGivesNoFindings() {
+        XCTAssertEqual(codes { _ in }, [])
+        XCTAssertEqual(codes { $0.daemon = daemon() }, [])
+        XCTAssertTrue(DoctorReport.text(Diagnosis(healthy())).hasSuffix("\nAll is well.\n"))
+    }
+
+    func testAbsentBlockedHeldOldAndSwitchedOffAdaptersAreToldApart() {
+        XCTAssertEqual(codes { $0.controllers = [] }, ["no-adapter"])
+        XCTAssertEqual(changed { $0.block = .soft }, ["adapter-soft-blocked"])
+        XCTAssertEqual(changed { $0.block = .hard }, ["adapter-hard-blocked"])
+        XCTAssertEqual(changed { $0.information = nil }, ["adapter-held"])
+        XCTAssertEqual(changed { $0 = adapter(supported: [.powered, .classic]) }, ["adapter-unsuitable"])
+        XCTAssertEqual(
+            changed { $0.instances = AdvertisingFeatures(mostInstances: 0, instances: []) },
+            ["adapter-cannot-advertise"])
+        XCTAssertEqual(changed { $0 = adapter(current: []) }, [], "bitgated will switch it on")
+        XCTAssertEqual(
+            codes {
+                $0.controllers = [adapter(current: [])]
+                $0.daemon = daemon()
+            }, ["adapter-off"])
+        for (bluetooth, code) in [
+            (DoctorFacts.Bluetooth.missing, "bluetooth-missing"), (.forbidden, "bluetooth-forbidden"),
+            (.silent, "bluetooth-silent"),
+        ] {
+            XCTAssertEqual(codes { ($0.bluetooth, $0.controllers) = (bluetooth, []) }, [code])
+        }
+    }
+
+    func testAChipSharedWithTheUplinkIsAWarning() {
+        XCTAssertEqual(changed { $0.attachment = .serial }, [])
+        XCTAssertEqual(
+            codes {
+                $0.controllers[0].attachment = .serial
+                $0.uplinkIsWireless = true
+            }, ["shared-antenna"])
+        XCTAssertEqual(codes { $0.uplinkIsWireless = true }, [])
+    }
+
+    func testWhoHoldsAdaptersBesideUsIsNamed() {
+        func holder(_ name: String, _ sockets: DoctorFacts.Sockets, started: UInt64 = 1) -> DoctorFacts.Holder {
+            DoctorFacts.Holder(name: name, pid: 42, sockets: sockets, started: started)
+        }
+        XCTAssertEqual(codes { $0.holders = [holder("bluetoothd", [.links, .controllers])] }, ["bluetoothd"])
+        XCTAssertEqual(codes { $0.holders = [holder("bluetoothd", [])] }, ["bluetoothd"])
+        XCTAssertEqual(codes { $0.holders = [holder("btmon", .controllers)] }, [], "watching does no harm")
+        XCTAssertEqual(codes { $0.holders = [holder("gatttool", .links)] }, ["other-links"])
+        for (started, code) in [(UInt64(99), "other-links"), (101, "younger-listener")] {
+            XCTAssertEqual(
+                codes {
+                    $0.daemon = daemon()
+                    $0.holders = [holder("gatttool", .links, started: started)]
+                }, [code])
+        }
+        var facts = healthy()
+        facts.holders = [holder("evil\u{1b}[2J", .links)]
+        XCTAssertFalse(DoctorReport.text(Diagnosis(facts)).contains("\u{1b}"))
+    }
+
+    func testMissingRightsAreThoseOfTheDaemonWhenItRuns() {
+        XCTAssertEqual(codes { $0.own.capabilities = [] }, ["no-net-admin"])
+        XCTAssertEqual(codes { $0.own.lockableMemory = 64 << 10 }, ["memory-lock"])
+        XCTAssertEqual(
+            codes {
+                $0.own.lockableMemory = 64 << 10
+                $0.own.capabilities = [.networkAdministration, .memoryLock]
+            }, [])
+        XCTAssertEqual(
+            codes {
+                $0.own = DoctorFacts.Process()
+                $0.own.lockableMemory = 0
+                $0.daemon = daemon()
+            }, [])
+        XCTAssertEqual(
+            codes {
+                $0.daemon = daemon()
+                $0.daemon?.capabilities = .rawNetwork
+            }, ["no-net-admin"])
+    }
+
+    func testKernelsWithKnownFaultsAreTold() {
+        func told(_ release: String, _ build: String = "#1 SMP") -> [String] {
+            codes { $0.kernel = KernelRelease(release: release, build: build) }
+        }
+        // On Debian the release is the name of a series of packages; the build text holds the version.
+        XCTAssertEqual(
+            told("6.1.0-57-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.192-1 (2026-10-01)"), ["kernel-closing"])
+        XCTAssertEqual(
+            told("6.1.0-54-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.190-1 (2026-09-01)"), ["kernel-blocking"])
+        XCTAssertEqual(
+            told("6.1.0-50-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.176-1 (2026-08-01)"), ["kernel-blocking"])
+        XCTAssertEqual(told("6.1.0-40-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.153-1 (2025-09-20)"), [])
+        XCTAssertEqual(told("6.1.192"), ["kernel-closing"])
+        XCTAssertEqual(told("6.12.117+deb12-amd64", "#1 SMP Debian 6.12.117-1~deb12u1"), [])
+        XCTAssertEqual(told("5.10.0-28-amd64", "#1 SMP Debian 5.10.209-2"), ["kernel-old"])
+        XCTAssertEqual(told("6.18.4-rpi"), [])
+        XCTAssertEqual(told(""), [])
+        XCTAssertEqual(KernelRelease(release: "6.1.0-57-amd64", build: "#1 Debian").series.major, 0)
+    }
+
+    func testClockStateAndConfigurationAreLookedAt() {
+        XCTAssertEqual(codes { $0.clock = .unproven }, ["clock"])
+        XCTAssertEqual(codes { $0.clock = .configured }, [])
+        let states: [DoctorFacts.State] = [.homeless, .notDirectory, .foreign, .open, .readOnly, .unreadable("why")]
+        for state in states { XCTAssertEqual(codes { $0.state = state }, ["state-directory"]) }
+        XCTAssertEqual(codes { $0.state = .absent }, [])
+        XCTAssertEqual(codes { $0.state = .full(1 << 20) }, ["state-space"])
+        XCTAssertEqual(codes { $0.configuration = .absent }, [])
+        XCTAssertEqual(codes { $0.configuration = .bad("a.toml:1:1: no") }, ["configuration"])
+    }
+
+    func testFaultsComeBeforeWarningsAndTheReportCountsBoth() throws {
+        var facts = healthy()
+        facts.clock = .unproven
+        facts.state = .open
+        facts.controllers[0].block = .soft
+        let diagnosis = Diagnosis(facts)
+        XCTAssertEqual(diagnosis.findings.map(\.code), ["adapter-soft-blocked", "state-directory", "clock"])
+        let text = DoctorReport.text(diagnosis)
+        XCTAssertTrue(text.hasPrefix("!! hci0 is blocked by software.\n   Run `rfkill unblock bluetooth`"), text)
+        XCTAssertTrue(text.hasSuffix("\n2 faults, 1 warning.\n"), text)
+        let json = try JSONSerialization.jsonObject(with: Data(DoctorReport.json(diagnosis).utf8)) as? [String: Any]
+        XCTAssertEqual(
+            (json?["findings"] as? [[String: Any]])?.map { $0["code"] as? String },
+            ["adapter-soft-blocked", "state-directory", "clock"])
+        XCTAssertEqual((json?["adapters"] as? [[String: Any]])?.first?["name"] as? String, "hci0")
+    }
+
+    func testAddressesOfAdaptersAreNotPrinted() {
+        var facts = healthy()
+        let address = BluetoothAddress(value: 0x0102_0304_0506, kind: .public)
+        facts.controllers[0].information = ControllerInformation(
+            address: address, supported: [.powered, .lowEnergy, .advertising], current: [.powered])
+        for text in [DoctorReport.text(Diagnosis(facts)), DoctorReport.json(Diagnosis(facts))] {
+            XCTAssertFalse(text.lowercased().contains("01:02:03"))
+        }
+    }
+
+    // The machine's own files
+
+    private var folder = ""
+
+    override func setUpWithError() throws {
+        folder = NSTemporaryDirectory() + "doctor-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
+
+    private func write(_ text: String, _ path: String) throws {
+        let whole = URL(fileURLWithPath: folder).appendingPathComponent(path)
+        try FileManager.default.createDirectory(
+            at: whole.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try text.write(to: whole, atomically: true, encoding: .utf8)
+    }
+
+    func testProcessesWithBluetoothSocketsAreFoundThroughProc() throws {
+        try write("sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 5001 0\n", "net/l2cap")
+        try write("sk RefCnt Rmem Wmem User Inode Parent\n0 2 0 0 0 6001 0\n", "net/hci")
+        for (pid, name, socket) in [
+            (10, "gatttool", 5_001), (11, "btmon", 6_001), (12, "cat", 7_001), (13, "bitgated", 5_001),
+        ] {
+            try write("\(name)\n", "\(pid)/comm")
+            let zeros = Array(repeating: "0", count: 18).joined(separator: " ")
+            try write("\(pid) (a ) b) S \(zeros) \(pid * 100) 0\n", "\(pid)/stat")
+            try write("Name:\t\(name)\nCapEff:\t0000000000003000\n", "\(pid)/status")
+            try write("Max locked memory         65536    65536    bytes\n", "\(pid)/limits")
+            try FileManager.default.createDirectory(atPath: "\(folder)/\(pid)/fd", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(folder)/\(pid)/fd/3", withDestinationPath: "socket:[\(socket)]")
+        }
+        let survey = ProcessTable(root: folder).survey(ownPID: 1)
+        XCTAssertEqual(
+            survey.holders,
+            [
+                DoctorFacts.Holder(name: "gatttool", pid: 10, sockets: .links, started: 1_000),
+                DoctorFacts.Holder(name: "btmon", pid: 11, sockets: .controllers, started: 1_100),
+            ])
+        XCTAssertEqual(survey.daemon?.pid, 13)
+        XCTAssertEqual(survey.daemon?.capabilities, [.networkAdministration, .rawNetwork])
+        XCTAssertEqual(survey.daemon?.lockableMemory, 65_536)
+        XCTAssertEqual(ProcessTable(root: folder + "/none").survey(ownPID: 1).holders, [])
+    }
+
+    func testTheStateDirectoryIsJudgedWithoutTouchingIt() throws {
+        let path = folder + "/state"
+        XCTAssertEqual(HostSurvey.state(path, owner: geteuid()), .absent)
+        XCTAssertEqual(HostSurvey.state(folder + "/none/state", owner: geteuid()), .homeless)
+        mkdir(path, 0o755)
+        XCTAssertEqual(HostSurvey.state(path, owner: geteuid()), .open)
+        chmod(path, 0o700)
+        XCTAssertEqual(HostSurvey.state(path, owner: geteuid()), .good)
+        XCTAssertEqual(HostSurvey.state(path, owner: geteuid() + 1), .foreign)
+        try write("", "file")
+        XCTAssertEqual(HostSurvey.state(folder + "/file", owner: geteuid()), .notDirectory)
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: path), [])
+    }
+}
