@@ -17,6 +17,8 @@ public enum GatewayLimits {
 
     /// Event IDs remembered in each of `meshSeen`, `published`, `rebroadcast` and `received` (chapter 06 §3.1, §4.12).
     public static let rememberedIDs = 512
+    /// Event IDs that are kept over a restart: those that were published or brought down.
+    public static let carriedIDs = rememberedIDs
     /// Radio messages remembered: entries and age. A box has no timeline to fall back on, and a bridged copy may be
     /// up to 15 minutes late (chapter 06 §4.12).
     public static let radioMemory = 4_096

@@ -37,6 +37,8 @@ public enum NostrLimits {
     static let slowestRouteRetry = Interval.seconds(300)
     /// A connection nobody wants any more is kept this long for the next use.
     static let linger = Interval.seconds(60)
+    /// How long a relay is kept for a confirmed publication: a dial through Tor and another attempt.
+    static let hold = Interval.minutes(5)
     /// Events nobody asked for, or forged, that a relay may send on one connection.
     static let violations = 20
     /// Frames that mean nothing: a burst, and how many a second are borne on end. Chapter 05 §5.2 keeps the socket for
@@ -79,6 +81,25 @@ public enum NostrLimits {
     /// Pause after `rate-limited:`, doubling.
     static let firstPublishHold = Interval.seconds(30)
     static let longestPublishHold = Interval.seconds(600)
+
+    // MARK: Durable publication
+
+    /// Publications waiting for a relay's confirmation, and their bytes, together and each.
+    public static let durablePublications = 256
+    public static let durableBytes = 4_194_304
+    public static let durableBytesEach = 131_072
+    /// Attempts under way at once: few, so that a backlog leaves room for what is said just now.
+    static let durableAtOnce = 4
+    /// Pause after a failed attempt, doubling.
+    static let durableRetry = Interval.seconds(30)
+    static let longestDurableRetry = Interval.hours(1)
+    /// How long what a relay confirmed is not published again, in milliseconds, and how many of those are remembered:
+    /// three a second for a day would be more, and no owner has as many.
+    static let publishedAge: UInt64 = 86_400_000
+    public static let publishedKeys = 4_096
+    static let durablePruning = Interval.minutes(10)
+    /// Events remembered as processed (chapter 05 §6.7).
+    public static let processedEvents = 2_000
 
     // MARK: Subscriptions (chapter 05 §5.2, §6.5, §6.6)
 

@@ -60,7 +60,7 @@ public final class Station: Box {
         radio = VirtualAir(loop: loop, configuration: try configuration.virtualAir(for: identity.node.peerID))
         uplink = RelayUplink(
             loop: loop, relays: configuration.relayChoice, isAllowed: configuration.network.tor == .off,
-            dialer: LoopbackDialer(loop: loop))
+            dialer: LoopbackDialer(loop: loop), archive: NostrArchive(vault))
         switchboard = Switchboard(
             loop: loop, radio: radio,
             mesh: MeshNode(
@@ -70,7 +70,7 @@ public final class Station: Box {
                 identity: identity.node, random: random),
             gateway: Gateway(
                 configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed, random: random),
-            relays: uplink, archive: MeshArchive(vault))
+            relays: uplink, archive: MeshArchive(vault), carried: NostrArchive(vault))
         switchboard.observer = self
     }
 
@@ -92,6 +92,8 @@ public final class Station: Box {
         control.start()
         switchboard.perform { now in
             MeshArchive(vault).restore(into: mesh, at: now)
+            uplink.durable.restore(at: now)
+            gateway.remember(published: NostrArchive(vault).carried)
             mesh.start(at: now)
             gateway.start(at: now)
         }
@@ -152,6 +154,7 @@ public final class Station: Box {
                 configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed,
                 random: SystemRandomNumberGenerator()))
         switchboard.perform { now in
+            gateway.remember(published: NostrArchive(vault).carried)
             gateway.relayConnectivityChanged(uplink.isConnected, at: now)
             gateway.setClockTrusted(clock.isTrusted, at: now)
             gateway.start(at: now)

@@ -14,6 +14,14 @@ extension NostrClient {
         }
     }
 
+    /// Keeps the relays connected for a while, dialling those that are not: for what is to be published confirmed soon.
+    public func hold(_ relays: [NostrRelayURL], at now: Now) {
+        for connection in relays.compactMap({ admit($0) }) {
+            connection.heldUntil = now.monotonic + NostrLimits.hold
+            dialIfWanted(connection, at: now)
+        }
+    }
+
     /// Sends the event to those of the relays that are connected and reports once, in `published`, whether any took it
     /// within 10 s. Nothing is queued for the others (chapter 05 §6.8).
     public func publishConfirmed(_ event: VerifiedEvent, to relays: [NostrRelayURL], at now: Now) -> PublicationID {

@@ -292,6 +292,9 @@ public final class NostrClient {
     /// Every minute, whatever else happened: dials every wanted relay that is neither connected, failed nor scheduled,
     /// and lets go of those nothing asks for (chapter 05 §6.3).
     private func reconcile(at now: Now) {
+        for connection in connections where connection.heldUntil.map({ $0 <= now.monotonic }) ?? false {
+            connection.heldUntil = nil
+        }
         for connection in connections where !isWanted(connection.url) {
             if connection.isIdle {
                 guard !connection.isFailed(at: now.monotonic) else { continue }
@@ -313,7 +316,7 @@ public final class NostrClient {
     }
 
     func isWanted(_ url: NostrRelayURL) -> Bool {
-        defaultRelays.contains(url) || isSubscribed(url) || pending.owes(url)
+        defaultRelays.contains(url) || isSubscribed(url) || pending.owes(url) || connection(url)?.heldUntil != nil
     }
 
     /// The connection of a relay somebody asks for, made if need be; nil when the relay may not be dialled or there are

@@ -23,6 +23,8 @@ final class RelayConnection {
     private var pingedAt: Instant?
     /// Last time somebody had a use for the connection.
     var usedAt = Instant.zero
+    /// Wanted until then, whatever else asks for it; nil when nothing but that did.
+    var heldUntil: Instant?
 
     /// One for every subscription meant for this relay.
     var requests: [SubscriptionNumber: RelayRequest] = [:]

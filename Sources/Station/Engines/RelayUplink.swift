@@ -10,6 +10,7 @@ final class RelayUplink: RelayPort {
     /// Why each relay's last connection ended. Holds the relays the client knows, which it bounds.
     private(set) var problems: [NostrRelayURL: WebSocketCloseReason] = [:]
     let client: NostrClient
+    let durable: DurableUplink
 
     private let loop: any EventLoop
     private let dialer: any StreamDialer
@@ -23,7 +24,10 @@ final class RelayUplink: RelayPort {
     private var closing: [ObjectIdentifier: WebSocketClient] = [:]
     private var connected: Set<NostrRelayURL> = []
 
-    init(loop: any EventLoop, relays choice: RelayChoice, isAllowed: Bool, dialer: any StreamDialer) {
+    init(
+        loop: any EventLoop, relays choice: RelayChoice, isAllowed: Bool, dialer: any StreamDialer,
+        archive: NostrArchive? = nil
+    ) {
         self.loop = loop
         self.choice = choice
         self.isAllowed = isAllowed
@@ -32,6 +36,7 @@ final class RelayUplink: RelayPort {
             defaultRelays: choice.defaults,
             configuration: NostrClient.Configuration(policy: SettingLimits.relayPolicy, reachesOnions: false),
             random: SystemRandomNumberGenerator())
+        durable = DurableUplink(client: client, archive: archive, random: SystemRandomNumberGenerator())
     }
 
     var isConnected: Bool { !connected.isEmpty }
@@ -78,11 +83,19 @@ final class RelayUplink: RelayPort {
 
     func unsubscribe(_ id: String, at now: Now) { client.unsubscribe(id, at: now) }
 
-    func timeout(at now: Now) { client.timeout(at: now) }
-    var nextDeadline: Instant? { client.nextDeadline }
+    func timeout(at now: Now) {
+        client.timeout(at: now)
+        durable.publications.timeout(at: now)
+    }
+
+    var nextDeadline: Instant? {
+        [client.nextDeadline, durable.publications.nextDeadline].compactMap { $0 }.min()
+    }
 
     func nextInput(at now: Now) -> RelayInput? {
-        guard let effect = client.nextEffect() else { return nil }
+        guard let effect = client.nextEffect() else {
+            return durable.next(at: now) { choice.relays(of: $0) }
+        }
         switch effect {
         case .dial(let id): dial(id, at: now)
         case .close(let id, let code): close(id, code: code)
@@ -91,8 +104,10 @@ final class RelayUplink: RelayPort {
         case .setReading(let isReading, let id):
             if isReading { sockets[id]?.resumeReading() } else { sockets[id]?.pauseReading() }
         case .event(let event, let subscription): return .event(event, subscription: subscription)
-        case .relayStateChanged(let relay, let isUp): return changed(relay, isUp)
-        case .endOfStored, .published, .fetchInformation: break
+        case .relayStateChanged(let relay, let isUp): return changed(relay, isUp, at: now)
+        case .published(let id, let outcome): durable.publications.finished(id, outcome, at: now)
+        case .endOfStored(let subscription): return .loaded(subscription: subscription)
+        case .fetchInformation: break
         }
         return .handled
     }
@@ -131,9 +146,10 @@ final class RelayUplink: RelayPort {
         socket.close(code: code)
     }
 
-    private func changed(_ relay: NostrRelayURL, _ isUp: Bool) -> RelayInput {
+    private func changed(_ relay: NostrRelayURL, _ isUp: Bool, at now: Now) -> RelayInput {
         let wasConnected = isConnected
         if isUp { connected.insert(relay) } else { connected.remove(relay) }
+        durable.publications.setReady(isConnected, at: now)
         return isConnected == wasConnected ? .handled : .connectivity(isConnected)
     }
 

@@ -41,6 +41,7 @@ final class Switchboard: LinkPortDelegate {
     weak var observer: (any SwitchboardObserver)?
     /// `nil` where nothing outlives the process.
     private let archive: MeshArchive?
+    private let carried: NostrArchive?
 
     private let loop: any EventLoop
     /// Bits announced besides those the gateway decides.
@@ -52,7 +53,7 @@ final class Switchboard: LinkPortDelegate {
 
     init(
         loop: any EventLoop, radio: any LinkPort, mesh: MeshNode, gateway: Gateway, relays: (any RelayPort)? = nil,
-        ownCapabilities: Capabilities = [], archive: MeshArchive? = nil
+        ownCapabilities: Capabilities = [], archive: MeshArchive? = nil, carried: NostrArchive? = nil
     ) {
         self.loop = loop
         self.radio = radio
@@ -61,6 +62,7 @@ final class Switchboard: LinkPortDelegate {
         self.relays = relays
         self.ownCapabilities = ownCapabilities
         self.archive = archive
+        self.carried = carried
         radio.delegate = self
         relays?.onActivity = { [weak self] input in self?.perform(input) }
     }
@@ -145,8 +147,14 @@ final class Switchboard: LinkPortDelegate {
 
     private func carry(_ effect: GatewayEffect) {
         switch effect {
-        case .publish(let event, let geohash): relays?.publish(event, geohash: geohash, at: loop.now)
-        case .broadcast(let carrier): mesh.broadcastCarrier(carrier, at: loop.now)
+        case .publish(let event, let geohash):
+            carried?.keep(carried: event.id)
+            relays?.publish(event, geohash: geohash, at: loop.now)
+        case .broadcast(let carrier):
+            if let carried, let event = try? NostrEvent(json: carrier.event), let id = EventID(hex: event.id) {
+                carried.keep(carried: id)
+            }
+            mesh.broadcastCarrier(carrier, at: loop.now)
         case .deposit(let carrier, let peer): mesh.sendCarrier(carrier, to: peer, at: loop.now)
         case .subscribe(let subscription): relays?.subscribe(subscription, at: loop.now)
         case .unsubscribe(let id): relays?.unsubscribe(id, at: loop.now)
@@ -165,7 +173,7 @@ final class Switchboard: LinkPortDelegate {
         case .connectivity(let isConnected):
             gateway.relayConnectivityChanged(isConnected, at: loop.now)
             observer?.relayConnectivityChanged(isConnected)
-        case .handled: break
+        case .loaded, .published, .handled: break
         }
     }
 
@@ -218,6 +226,10 @@ enum RelayInput {
     case event(VerifiedEvent, subscription: String)
     /// Whether any relay is connected has changed.
     case connectivity(Bool)
+    /// What relays had stored for the subscription has come, or has been waited for long enough.
+    case loaded(subscription: String)
+    /// A durable publication is over.
+    case published(PublicationKey, DurablePublications.Outcome)
     /// Something that concerns nobody else was dealt with.
     case handled
 }

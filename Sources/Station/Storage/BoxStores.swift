@@ -1,5 +1,7 @@
+import Gateway
 import Mesh
 import Messenger
+import Nostr
 import Vault
 
 /// What a box keeps in its vault. The engines bound what they hand over; the quotas here are the bounds of those
@@ -20,5 +22,19 @@ enum BoxStores {
     static let trust = VaultStore(
         number: 4, name: "trust", records: MessengerLimits.trustRecords, bytes: MessengerLimits.trustRecords * 1_024)
 
-    static let all = [history, board, identities]
+    /// What is still to be published and what was published lately (chapter 06 §6).
+    static let publications = VaultStore(
+        number: 20, name: "publications", records: NostrLimits.durablePublications + NostrLimits.publishedKeys,
+        bytes: NostrLimits.durableBytes + NostrLimits.publishedKeys * 256)
+    /// Mail that was acted upon (chapter 05 §6.7).
+    static let processed = VaultStore(
+        number: 21, name: "processed", records: NostrLimits.processedEvents, bytes: NostrLimits.processedEvents * 256)
+    /// Events of others this box has carried.
+    static let carried = VaultStore(
+        number: 22, name: "carried", records: GatewayLimits.carriedIDs, bytes: GatewayLimits.carriedIDs * 256)
+    /// The list of relays and their places as last fetched; one record.
+    static let directory = VaultStore(
+        number: 23, name: "directory", records: 1, bytes: 2 * GeoRelayDirectory.maximumFileBytes)
+
+    static let all = [history, board, identities, publications, processed, carried, directory]
 }
