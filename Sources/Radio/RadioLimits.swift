@@ -6,8 +6,9 @@ enum RadioLimits {
     static let queueBytes = 1_000_000
     /// Largest attribute value, whatever the MTU (chapter 03 A7).
     static let longestValue = 512
-    /// ATT header of a write or notification: MTU − 3 bytes remain (chapter 03 A7).
-    static let attHeader = 3
+    /// The largest frame a link of this MTU carries: a write or a notification has a header of three bytes (chapter 03
+    /// A7).
+    static func frameLimit(mtu: Int) -> Int { min(mtu - 3, longestValue) }
     /// Room for a few messages in the kernel, so that priorities are decided late (chapter 03 A10).
     static let sendBuffer: Int32 = 4_096
 

@@ -180,7 +180,7 @@ final class AirLink {
             return end()
         }
         remote = hello.name
-        frameLimit = min(min(hello.mtu, ownHello.mtu) - RadioLimits.attHeader, RadioLimits.longestValue)
+        frameLimit = RadioLimits.frameLimit(mtu: min(hello.mtu, ownHello.mtu))
         guard owner?.link(self, mayGreet: hello.name) == true, role == .outgoing || transmitHello() else {
             return end()
         }

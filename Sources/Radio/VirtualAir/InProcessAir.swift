@@ -61,7 +61,7 @@ public final class InProcessAir {
         let mtu = min(central.mtu, peripheral.mtu)
         let connection = InProcessConnection(
             central: central, peripheral: peripheral, ids: (linkIDs.next(), linkIDs.next()),
-            frameLimit: min(mtu - RadioLimits.attHeader, RadioLimits.longestValue), loop: loop)
+            frameLimit: RadioLimits.frameLimit(mtu: mtu), loop: loop)
         edge.connection = connection
         connection.open()
     }
