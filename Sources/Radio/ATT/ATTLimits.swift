@@ -2,7 +2,7 @@ import Basics
 
 /// Every bound of the ATT bearer, with its source.
 enum ATTLimits {
-    /// Before an exchange, and the least an exchange can agree on (Core Specification, Vol 3 Part F 3.2.8, Part G 5.2.1).
+    /// Before an exchange, and the least an exchange can agree on (Core Specification, Vol 3 Part F 3.2.8).
     static let smallestMTU = 23
     /// What we offer in either direction (chapter 03 A7).
     static let ownMTU = 517

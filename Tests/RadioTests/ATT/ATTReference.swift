@@ -1,5 +1,5 @@
-/// What the Core Specification, Vol 3 Part F 3.4, says a server with the attributes of chapter 03 A13.3 answers, written
-/// down once more, plainly and without regard for the server under test: everything is a list of bytes.
+/// What the Core Specification, Vol 3 Part F 3.4, says a server with the attributes of chapter 03 A13.3 answers:
+/// written down once more, plainly and without regard for the server under test. Everything is a list of bytes.
 struct ATTReference {
     struct Row {
         let handle: Int

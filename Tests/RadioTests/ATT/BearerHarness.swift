@@ -24,7 +24,7 @@ let frameHex = "01 02 07 00 00 01 8b cf e5 68 7b 00 00 0a 00 11 22 33 44 55 66 7
 
 /// An unpadded frame of exactly this many bytes, at least 22.
 func frame(of length: Int, fill: UInt8 = 0x61) -> [UInt8] {
-    var frame = bytes("01 02 07 00 00 01 8b cf e5 68 7b 00") + [UInt8(length - 22 >> 8), UInt8((length - 22) & 0xFF)]
+    var frame = bytes("01 02 07 00 00 01 8b cf e5 68 7b 00") + [UInt8((length - 22) >> 8), UInt8((length - 22) & 0xFF)]
     frame += bytes("00 11 22 33 44 55 66 77")
     return frame + Array(repeating: fill, count: length - 22)
 }
@@ -68,6 +68,17 @@ final class BearerUnderTest {
     func answer(to pdu: [UInt8]) -> String {
         effects(of: pdu).compactMap { if case .transmitResponse(let pdu) = $0 { hex(pdu) } else { nil } }
             .joined(separator: " | ")
+    }
+
+    /// Whether a PDU draws exactly this answer: quicker than comparing text, for long tables.
+    func expect(
+        _ answer: [UInt8], to pdu: [UInt8], _ what: @autoclosure () -> String = "", file: StaticString = #filePath,
+        line: UInt = #line
+    ) {
+        let effects = effects(of: pdu)
+        if effects.first != .transmitResponse(answer) {
+            XCTFail("\(hex(pdu)) \(what()): \(effects), not \(hex(answer))", file: file, line: line)
+        }
     }
 
     func answer(to pdu: String) -> String { answer(to: bytes(pdu)) }
