@@ -80,7 +80,7 @@ final class BluetoothLink {
         opened = loop.now.monotonic
         unboundSince = opened
         isConnected = role == .incoming
-        bearer = AttributeBearer(role: role, service: service, at: opened)
+        bearer = AttributeBearer(role: role, service: service)
     }
 
     deinit { close() }
