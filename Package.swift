@@ -51,6 +51,8 @@ let package = Package(
         .target(name: "EventLoop", dependencies: ["Basics", "Clibevent"]),
         .target(name: "Radio", dependencies: ["Basics", "Wire", "EventLoop", "Cbluetooth"]),
         .target(name: "Uplink", dependencies: ["Basics", "EventLoop", "Copenssl", "Cwslay"]),
+        .target(name: "CPanelLines", linkerSettings: [.linkedLibrary("gpiod")]),
+        .target(name: "Panel", dependencies: ["Basics", "EventLoop", "CPanelLines"]),
         .target(name: "Vault", dependencies: ["Basics", "Crypto", "EventLoop", "Csqlite3", "Clz4"]),
         .target(
             name: "Station",
@@ -79,6 +81,7 @@ let package = Package(
         tests("GatewayTests", "Gateway", "Nostr", "Wire", "Crypto"),
         tests("MessengerTests", "Messenger", "Wire", "Crypto"),
         tests("EventLoopTests", "EventLoop"),
+        tests("PanelTests", "Panel", "EventLoop"),
         tests("RadioTests", "Radio", "EventLoop", "Wire"),
         tests("UplinkTests", "Uplink", "EventLoop"),
         tests("VaultTests", "Vault", "EventLoop", "Crypto", "VaultDriver"),

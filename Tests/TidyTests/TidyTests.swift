@@ -15,6 +15,7 @@ final class TidyTests: XCTestCase {
         "Simulation": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"],
         "EventLoop": ["Basics", "Clibevent", "Glibc"],
         "Vault": ["Basics", "Crypto", "EventLoop", "Csqlite3", "Clz4", "Glibc"],
+        "Panel": ["Basics", "EventLoop", "CPanelLines", "Glibc"],
         "Radio": ["Basics", "Wire", "EventLoop", "Glibc", "Cbluetooth"],
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
         "Station": [
