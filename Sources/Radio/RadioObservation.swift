@@ -11,6 +11,8 @@ public protocol ObservedRadio: LinkPort {
     var counters: [(group: String, counts: [(name: String, count: UInt64)])] { get }
     /// What proves that it works, for whoever watches over the process.
     var liveness: [RadioLiveness] { get }
+    /// Why there is no adapter at all; nil where there is one, or none is needed.
+    var obstacle: AdapterStatus.State? { get }
     /// What is wrong with what the operator gave it; nil when nothing is.
     var problem: String? { get }
 }
@@ -28,6 +30,8 @@ public struct AdapterSnapshot: Sendable {
     public let connecting: Int
     /// How many connections it may have: as configured, or fewer where it refused more.
     public let limit: Int
+    /// When a neighbour was last connected without a socket for us: somebody else answers on the ATT channel.
+    public let lastStranger: Instant?
     public let lastReceived: Instant?
     public let lastSent: Instant?
     /// When it last heard a neighbour advertise.

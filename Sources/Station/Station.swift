@@ -13,7 +13,7 @@ import Wire
 public final class Station: Box {
     private(set) var configuration: Configuration
     let identity: StationIdentity
-    let radio: VirtualAir
+    let radio: any ObservedRadio
     let switchboard: Switchboard
     let uplink: RelayUplink
     let started: Instant
@@ -57,7 +57,7 @@ public final class Station: Box {
             in: configuration.storage == .persistent ? premises.directory : nil, masterKey: masterKey,
             stores: BoxStores.all, loop: loop, random: random)
         started = loop.now.monotonic
-        radio = VirtualAir(loop: loop, configuration: try configuration.virtualAir(for: identity.node.peerID))
+        radio = try Station.makeRadio(configuration, peer: identity.node.peerID, loop: loop, log: log)
         uplink = RelayUplink(
             loop: loop, relays: configuration.relayChoice, isAllowed: configuration.network.tor == .off,
             dialer: LoopbackDialer(loop: loop), archive: NostrArchive(vault))

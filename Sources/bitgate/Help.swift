@@ -69,6 +69,12 @@ enum Help {
 
           mesh                packets and frames of the mesh node
           mesh_drops          what the mesh node refused or left out, by reason
+          bluetooth           links of the Bluetooth radio, how they ended and what they
+                              dropped
+          bluetooth_adapters  what controllers did, and how they were brought back
+          att_drops           what phones sent over the attribute protocol and was
+                              refused
+          att_failures        why the attribute protocol gave links up
           air_drops           what virtual air refused
           nostr_drops         what relays sent and was refused
           channel_deposits    location channels: messages peers handed in for relays
@@ -148,17 +154,20 @@ enum Help {
         """
 
     static let chat = """
-        usage: bitgate chat --room DIR --name NAME [--nick NICK] [--state DIR]
-                            [--bridge on|off]
+        usage: bitgate chat --radio ADAPTER [--nick NICK] [--state DIR] [--bridge on|off]
+               bitgate chat --room DIR --name NAME [--nick NICK] [...]
 
-        Joins a room of virtual air as a peer of its own and talks: what you type goes
-        to everybody on the mesh. Lines may come from a pipe as well; they are said when
-        the first peer is in reach.
+        Joins the mesh as a peer of its own and talks: what you type goes to everybody
+        on it. Lines may come from a pipe as well; they are said when the first peer is
+        in reach.
 
-          --room DIR        the room's directory
+          --radio ADAPTER   over Bluetooth, with phones: hci0, the address of a
+                            controller, or all. Needs CAP_NET_ADMIN or root, and the
+                            controller for itself: no Bluetooth daemon, no bitgated
+          --room DIR        over virtual air instead: the room's directory
           --name NAME       this peer's name in the room: 1 to 32 characters of a-z,
                             0-9 and -
-          --nick NICK       the name others see (default NAME)
+          --nick NICK       the name others see (default NAME, or anon and 4 digits)
           --state DIR       keep the identity there, and whom you verified, blocked or
                             made a favourite; without it both are new each time
           --bridge on|off   also send what is said on #mesh to other meshes of the

@@ -36,6 +36,10 @@ final class ConfigurationTests: XCTestCase {
             control_socket = "/c"
             [radio]
             kind = "air"
+            adapters = ["hci1", "00:1a:7D:DA:71:13"]
+            service = "debug"
+            links = 5
+            outgoing_links = 2
             [air]
             room = "/r"
             name = "n-1"
@@ -68,6 +72,10 @@ final class ConfigurationTests: XCTestCase {
         expected.nickname = "Gate Ä"
         expected.stateDirectory = "/s"
         expected.controlSocket = "/c"
+        expected.radio = .init(
+            kind: .air,
+            adapters: [.index(1), .address(BluetoothAddress(value: 0x001A_7DDA_7113, kind: .public))],
+            service: .debug, links: 5, outgoingLinks: 2)
         expected.air.room = "/r"
         expected.air.name = AirName("n-1")
         expected.air.mtu = 185
@@ -130,7 +138,17 @@ final class ConfigurationTests: XCTestCase {
                     + "not \"80ms..20ms\""
             ),
             ("[air]\nseed = -1", "2:8: air.seed: must be a whole number from 0 to 9223372036854775807, not -1"),
-            ("[radio]\nkind = \"lora\"", "2:8: radio.kind: must be \"air\", not \"lora\""),
+            (
+                "[radio]\nadapters = [\"hci01\"]",
+                "2:13: radio.adapters: \"hci01\" is neither an adapter such as hci0 nor an address such as "
+                    + "00:1A:7D:DA:71:13"
+            ),
+            (
+                "[radio]\nadapters = [\"hci0\", \"hci0\"]",
+                "2:21: radio.adapters: \"hci0\" is listed twice"
+            ),
+            ("[radio]\nlinks = 0", "2:9: radio.links: must be a whole number from 1 to 32, not 0"),
+            ("[radio]\nkind = \"lora\"", "2:8: radio.kind: must be \"bluetooth\" or \"air\", not \"lora\""),
             ("[network]\ntor = \"on\"", "2:7: network.tor: must be \"required\" or \"off\", not \"on\""),
             ("[network]\ntor = false", "2:7: network.tor: must be \"required\" or \"off\", not false"),
             ("[gateway]\necho = 1", "2:8: gateway.echo: must be true or false, not 1"),

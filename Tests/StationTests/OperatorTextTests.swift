@@ -10,10 +10,11 @@ final class OperatorTextTests: XCTestCase {
             attention: [.init(code: "no_location", message: "The bridge rests.", remedy: "Set location.cell.")],
             clock: .init(source: "configured", trusted: true),
             radio: .init(
-                kind: "air",
+                kind: "air", adapters: [],
                 links: [
                     .init(
-                        role: "incoming", frameLimit: 512, upSeconds: 61, framesIn: 7, framesOut: 9, lastInSeconds: 3,
+                        number: 3, adapter: nil, role: "incoming", frameLimit: 512, upSeconds: 61, framesIn: 7,
+                        framesOut: 9, lastInSeconds: 3,
                         lastOutSeconds: nil)
                 ]), mesh: .init(neighbours: 1, reachable: 2),
             gateway: .init(
@@ -61,6 +62,39 @@ final class OperatorTextTests: XCTestCase {
             """)
     }
 
+    private var withBluetooth: StatusReport {
+        var report = report
+        report.radio.kind = "bluetooth"
+        report.radio.links[0].adapter = "hci0"
+        report.radio.adapters = [
+            .init(
+                name: "hci0", state: "ready", advertising: true, scanning: true, outgoing: 1, incoming: 2,
+                connecting: 1, limit: 8, lastInSeconds: 3, lastOutSeconds: 61, lastReportSeconds: 5),
+            .init(
+                name: "hci1", state: "soft_blocked", advertising: false, scanning: false, outgoing: 0, incoming: 0,
+                connecting: 0, limit: 8),
+        ]
+        return report
+    }
+
+    func testStatusShowsEachAdapter() {
+        let lines = OperatorText.status(withBluetooth).split(separator: "\n").map(String.init)
+        let first = lines.firstIndex { $0.hasPrefix("radio") } ?? 0
+        XCTAssertEqual(
+            lines[first...].prefix(5),
+            [
+                "radio     bluetooth, 1 link on 2 adapters",
+                "          hci0: advertising, scanning, 3 of 8 links, calling 1, last frame in 3",
+                "            s ago, out 1 min 1 s ago",
+                "          hci1: soft blocked",
+                "          hci0 link 3: incoming, up 1 min 1 s, 7 in, 9 out, last frame 3 s ago",
+            ])
+        var bare = withBluetooth
+        bare.radio.adapters = []
+        bare.radio.links = []
+        XCTAssertTrue(OperatorText.status(bare).contains("\nradio     bluetooth, no adapter\n"))
+    }
+
     func testStatusHasStableKeys() throws {
         let line = ControlAnswer.done(report.json, name: "status").line
         let top = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(line)) as? [String: Any])
@@ -80,10 +114,10 @@ final class OperatorTextTests: XCTestCase {
         }
         XCTAssertEqual(keys(["attention"]), ["code", "message", "remedy"])
         XCTAssertEqual(keys(["clock"]), ["source", "trusted"])
-        XCTAssertEqual(keys(["radio"]), ["kind", "links"])
+        XCTAssertEqual(keys(["radio"]), ["kind", "adapters", "links"])
         XCTAssertEqual(
             keys(["radio", "links"]),
-            ["role", "frame_limit", "up_seconds", "frames_in", "frames_out", "last_in_seconds"])
+            ["number", "role", "frame_limit", "up_seconds", "frames_in", "frames_out", "last_in_seconds"])
         XCTAssertEqual(keys(["mesh"]), ["neighbours", "reachable"])
         XCTAssertEqual(
             keys(["gateway"]),
@@ -107,6 +141,7 @@ final class OperatorTextTests: XCTestCase {
             XCTAssertEqual(try WipeReport(json: JSONValue(parsing: wipe.json.encoded())), wipe)
         }
         XCTAssertEqual(try StatusReport(json: JSONValue(parsing: report.json.encoded())), report)
+        XCTAssertEqual(try StatusReport(json: JSONValue(parsing: withBluetooth.json.encoded())), withBluetooth)
         let peer = PeerReport(
             peer: "0011223344556677", nickname: "\u{1B}\"\\", neighbour: true, reachable: true, lastHeardSeconds: 2,
             gateway: false, bridge: true, cell: nil)

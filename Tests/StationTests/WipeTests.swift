@@ -24,6 +24,7 @@ final class WipeTests: XCTestCase {
         configuration.nickname = "the-pub"
         configuration.stateDirectory = folder + "/state"
         configuration.controlSocket = folder + "/control"
+        configuration.radio.kind = .air
         configuration.air.room = folder + "/room"
         configuration.location.cell = .init("u4pruy")
         configuration.nostr.relays = []

@@ -14,6 +14,7 @@ final class DaemonTests: XCTestCase {
             nickname = "box"
             state_directory = "\(scratch.path)/state-\(name)"
             control_socket = "\(scratch.path)/\(name).socket"
+            radio.kind = "air"
             air.room = "\(scratch.path)/room"
             location.cell = "u4pruy"
             \(more)
@@ -100,7 +101,7 @@ final class DaemonTests: XCTestCase {
         let file = try configuration("air.mtu = 9\nbogus = 1")
         let outcome = try start(file).wait()
         XCTAssertEqual(outcome.status, 78)
-        XCTAssertTrue(outcome.errors.contains("a.toml:6:11: air.mtu: must be a whole number"), outcome.errors)
+        XCTAssertTrue(outcome.errors.contains("a.toml:7:11: air.mtu: must be a whole number"), outcome.errors)
         XCTAssertTrue(outcome.errors.contains("a.toml:7:1: bogus: there is no such key"), outcome.errors)
         XCTAssertEqual(try Programs.run("bitgate", "config", "check", file, in: scratch).status, 78)
         XCTAssertEqual(try start(scratch.path + "/none.toml").wait().status, 66)

@@ -20,6 +20,7 @@ final class OperatorTests: XCTestCase {
             """
             state_directory = "\(state ?? scratch.path + "/state")"
             control_socket = "\(socket ?? scratch.path + "/socket")"
+            radio.kind = "air"
             air.room = "\(room ?? scratch.path + "/room")"
             """, as: "c.toml")
     }

@@ -23,6 +23,7 @@ final class WipeTests: XCTestCase {
             nickname = "\(WipeTests.name)"
             state_directory = "\(state)"
             control_socket = "\(socket)"
+            radio.kind = "air"
             air.room = "\(scratch.path)/room"
             panic.marker_directory = "\(scratch.path)"
             clock.trust_system = true

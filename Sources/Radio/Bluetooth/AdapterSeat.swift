@@ -20,6 +20,7 @@ final class AdapterSeat {
     var awaited: Set<BluetoothAddress> = []
     /// Connected neighbours of which we have no socket: somebody else's.
     var strangers: Set<BluetoothAddress> = []
+    var lastStranger: Instant?
     var limit: LearnedLimit
     var lastReceived: Instant?
     var lastSent: Instant?

@@ -11,6 +11,7 @@ extension BluetoothRadio: AdapterPortDelegate {
         seat.address = address
         seat.upSince = now
         listen(on: seat)
+        onAdapterChange?(seat.index, true)
         refresh()
     }
 
@@ -19,6 +20,7 @@ extension BluetoothRadio: AdapterPortDelegate {
         events.count(.adapterDown)
         clear(seat)
         planner.forget(adapter: seat.index)
+        onAdapterChange?(seat.index, false)
         refresh()
     }
 
@@ -54,6 +56,7 @@ extension BluetoothRadio: AdapterPortDelegate {
             guard let self, let seat, self.isRunning, seat.awaited.remove(address) != nil else { return }
             self.events.count(.noSocket)
             seat.strangers.insert(address)
+            seat.lastStranger = self.now
             self.refresh()
         }
         seat.awaited.insert(address)

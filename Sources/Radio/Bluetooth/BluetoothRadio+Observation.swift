@@ -10,7 +10,7 @@ extension BluetoothRadio: ObservedRadio {
                 name: seat.name, state: status.state, isAdvertising: status.isAdvertising,
                 isScanning: status.isScanning, outgoing: connected.count { $0.role == .outgoing },
                 incoming: connected.count { $0.role == .incoming }, connecting: seat.attempts,
-                limit: seat.limit.current(at: now), lastReceived: seat.lastReceived,
+                limit: seat.limit.current(at: now), lastStranger: seat.lastStranger, lastReceived: seat.lastReceived,
                 lastSent: connected.compactMap(\.lastSent).max() ?? seat.lastSent, lastReport: status.lastReport)
         }
     }
@@ -35,6 +35,7 @@ extension BluetoothRadio: ObservedRadio {
         }
     }
 
+    public var obstacle: AdapterStatus.State? { isRunning && seats.isEmpty ? source?.obstacle ?? .absent : nil }
     public var problem: String? { nil }
 
     /// The links that are up, by ID.

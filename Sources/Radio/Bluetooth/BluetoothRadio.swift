@@ -29,6 +29,9 @@ public final class BluetoothRadio: LinkPort {
 
     /// By the order in which the adapters were given.
     private(set) var seats: [AdapterSeat] = []
+    let source: (any AdapterSource)?
+    /// An adapter became usable, or no longer is.
+    public var onAdapterChange: ((_ index: UInt16, _ isUsable: Bool) -> Void)?
     var links: [LinkID: BluetoothLink] = [:]
     var planner = ConnectionPlanner()
     private var aloneSince: Instant
@@ -46,18 +49,19 @@ public final class BluetoothRadio: LinkPort {
 
     /// - Parameter random: spreads retries, and keys what stands for addresses.
     public convenience init(
-        loop: any EventLoop, configuration: BluetoothConfiguration, linkIDs: LinkIDSource = LinkIDSource(),
-        random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+        loop: any EventLoop, configuration: BluetoothConfiguration, source: (any AdapterSource)? = nil,
+        linkIDs: LinkIDSource = LinkIDSource(), random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.init(
-            loop: loop, configuration: configuration, sockets: L2CAPSocketPort(loop: loop), linkIDs: linkIDs,
-            random: random)
+            loop: loop, configuration: configuration, source: source, sockets: L2CAPSocketPort(loop: loop),
+            linkIDs: linkIDs, random: random)
     }
 
     init(
-        loop: any EventLoop, configuration: BluetoothConfiguration, sockets: any AttributeSocketPort,
-        linkIDs: LinkIDSource = LinkIDSource(), random: any RandomNumberGenerator
+        loop: any EventLoop, configuration: BluetoothConfiguration, source: (any AdapterSource)? = nil,
+        sockets: any AttributeSocketPort, linkIDs: LinkIDSource = LinkIDSource(), random: any RandomNumberGenerator
     ) {
+        self.source = source
         self.loop = loop
         self.configuration = configuration
         self.sockets = sockets
@@ -86,6 +90,7 @@ public final class BluetoothRadio: LinkPort {
         isRunning = true
         aloneSince = now
         for seat in seats { seat.port.start() }
+        source?.start { [weak self] in self?.add($0) }
         tick()
     }
 
@@ -106,6 +111,7 @@ public final class BluetoothRadio: LinkPort {
             seat.reset()
             seat.port.stop()
         }
+        source?.stop()
         links.removeAll()
         planner = ConnectionPlanner()
     }

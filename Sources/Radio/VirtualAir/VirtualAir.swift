@@ -212,6 +212,7 @@ extension VirtualAir: ObservedRadio {
     public var liveness: [RadioLiveness] {
         [RadioLiveness(name: "air", isExpected: isRunning, lastProof: lastScan)]
     }
+    public var obstacle: AdapterStatus.State? { nil }
     public var problem: String? { room.rangeProblem }
 }
 

@@ -24,8 +24,17 @@ public struct Configuration: Equatable, Sendable {
     public init() {}
 
     public struct Radio: Equatable, Sendable {
-        public enum Kind: String, CaseIterable, Sendable { case air }
-        public var kind = Kind.air
+        public enum Kind: String, CaseIterable, Sendable { case bluetooth, air }
+        /// Which builds of the phone application are met: they use services of their own.
+        public enum Service: String, CaseIterable, Sendable { case release, debug }
+        public var kind = Kind.bluetooth
+        /// Empty: all there are.
+        public var adapters: [AdapterChoice] = []
+        public var service = Service.release
+        /// Of each adapter, both roles together.
+        public var links = 8
+        /// Of each adapter, opened by this box.
+        public var outgoingLinks = 6
     }
 
     /// Virtual air: a room of processes on one machine.

@@ -33,7 +33,23 @@ enum ConfigurationTable {
                     + "the disk, so that the box is a new one whenever it starts and pulling the plug is a wipe."),
             Setting("control_socket", \.controlSocket, .path, "Where the bitgate command reaches the daemon."),
 
-            Setting("radio.kind", \.radio.kind, .choice, "The radio; virtual air is the only one so far."),
+            Setting(
+                "radio.kind", \.radio.kind, .choice,
+                "\"bluetooth\" meets phones; \"air\" is virtual air, for trials on one machine."),
+            Setting(
+                "radio.adapters", \.radio.adapters, .adapters,
+                "The Bluetooth controllers to use, each as hci0 or by its address such as \"00:1A:7D:DA:71:13\", which "
+                    + "stays the same when others are plugged in. Empty: all there are. One may come later, or go and "
+                    + "come back; nothing else may use it meanwhile."),
+            Setting(
+                "radio.service", \.radio.service, .choice,
+                "\"release\" meets everybody's app, \"debug\" the developers' builds for iOS: a mesh apart."),
+            Setting(
+                "radio.links", \.radio.links, .integer(SettingLimits.links),
+                "Links each controller may have. A controller that refuses as many is found out and asked for fewer."),
+            Setting(
+                "radio.outgoing_links", \.radio.outgoingLinks, .integer(SettingLimits.outgoingLinks),
+                "How many of them this box may open itself. Two stay free for phones that call it in any case."),
 
             Setting(
                 "air.room", \.air.room, .path,

@@ -13,6 +13,12 @@ extension Configuration {
 
     func nickname(for peer: PeerID) -> String { nickname ?? Configuration.defaultName(for: peer) }
 
+    var bluetooth: BluetoothConfiguration {
+        BluetoothConfiguration(
+            service: radio.service == .debug ? .debugMeshService : .meshService,
+            budget: LinkBudget(total: radio.links, outgoing: radio.outgoingLinks))
+    }
+
     func virtualAir(for peer: PeerID) throws(StationFault) -> VirtualAirConfiguration {
         guard let name = air.name ?? AirName(Configuration.defaultName(for: peer)) else {
             throw .configuration("air.name must be set")

@@ -79,7 +79,24 @@ extension SettingRule where Value == [NostrRelayURL] {
     }
 }
 
+extension SettingRule where Value == [AdapterChoice] {
+    static var adapters: SettingRule {
+        .list(
+            atMost: SettingLimits.adapters, of: "adapters",
+            element: { text in
+                AdapterChoice(text).map { .success($0) }
+                    ?? .failure("is neither an adapter such as hci0 nor an address such as 00:1A:7D:DA:71:13")
+            }, write: { $0.text })
+    }
+}
+
 enum SettingLimits {
+    /// Bluetooth controllers of one box.
+    static let adapters = 16
+    /// Links of a controller: none has more than 32 in firmware people own.
+    static let links = 1...32
+    static let outgoingLinks = 0...32
+
     /// On a narrower link not even a fragment fits, and the box would be mute: 3 bytes of ATT header, 43 of a directed
     /// fragment and the smallest slice (chapter 01 §9.9).
     static let airMTU = 3 + 43 + MeshLimits.smallestFragmentChunk...517

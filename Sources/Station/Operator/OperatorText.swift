@@ -9,7 +9,8 @@ public enum OperatorText {
         }
         lines += [""]
         lines += row("clock", (report.clock.trusted ? "trusted" : "not trusted") + ", \(safe(report.clock.source))")
-        lines += row("radio", "\(safe(report.radio.kind)), \(count(report.radio.links.count, "link"))")
+        lines += row("radio", radio(report.radio))
+        lines += report.radio.adapters.flatMap { detail(adapter($0)) }
         lines += report.radio.links.flatMap { detail(link($0)) }
         lines += row(
             "mesh", "\(count(report.mesh.neighbours, "neighbour")), \(count(report.mesh.reachable, "peer")) in reach")
@@ -90,7 +91,33 @@ public enum OperatorText {
 
     private static func link(_ link: StatusReport.Link) -> String {
         let last = link.lastInSeconds.map { "last frame \(span($0)) ago" } ?? "nothing heard yet"
-        return "\(safe(link.role)), up \(span(link.upSeconds)), \(link.framesIn) in, \(link.framesOut) out, \(last)"
+        let name = link.adapter.map { "\(safe($0)) link \(link.number): " } ?? ""
+        return
+            "\(name)\(safe(link.role)), up \(span(link.upSeconds)), \(link.framesIn) in, \(link.framesOut) out, \(last)"
+    }
+
+    private static func radio(_ radio: StatusReport.Radio) -> String {
+        let links = "\(safe(radio.kind)), \(count(radio.links.count, "link"))"
+        guard radio.kind != "air" else { return links }
+        guard !radio.adapters.isEmpty else { return "\(safe(radio.kind)), no adapter" }
+        return "\(links) on \(count(radio.adapters.count, "adapter"))"
+    }
+
+    private static func adapter(_ adapter: StatusReport.Adapter) -> String {
+        let name = "\(safe(adapter.name)): "
+        guard adapter.state == "ready" else {
+            return name + safe(adapter.state.split(separator: "_").joined(separator: " "))
+        }
+        var parts = [adapter.advertising ? "advertising" : "not advertising"]
+        if adapter.scanning { parts.append("scanning") }
+        parts.append("\(adapter.outgoing + adapter.incoming) of \(adapter.limit) links")
+        if adapter.connecting > 0 { parts.append("calling \(adapter.connecting)") }
+        parts.append(adapter.lastInSeconds.map { "last frame in \(span($0)) ago" } ?? "no frame in yet")
+        parts.append(adapter.lastOutSeconds.map { "out \(span($0)) ago" } ?? "none out")
+        if adapter.lastInSeconds == nil, let heard = adapter.lastReportSeconds {
+            parts.append("a neighbour heard \(span(heard)) ago")
+        }
+        return name + parts.joined(separator: ", ")
     }
 
     private static func service(_ service: StatusReport.Service) -> String {

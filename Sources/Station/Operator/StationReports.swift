@@ -3,6 +3,7 @@ import EventLoop
 import Gateway
 import Mesh
 import Nostr
+import Radio
 import Wire
 
 /// What the station tells the operator.
@@ -15,7 +16,9 @@ extension Station {
             version: Version.text, uptimeSeconds: seconds(since: started, now), peer: mesh.me.hex,
             nickname: configuration.nickname(for: mesh.me), attention: attention,
             clock: StatusReport.Clock(source: clock.rawValue, trusted: clock.isTrusted),
-            radio: StatusReport.Radio(kind: configuration.radio.kind.rawValue, links: mesh.links.map { link($0, now) }),
+            radio: StatusReport.Radio(
+                kind: configuration.radio.kind.rawValue, adapters: radio.adapters.map { adapter($0, now) },
+                links: mesh.links.map { link($0, now) }),
             mesh: StatusReport.Mesh(
                 neighbours: peers.count { $0.isConnected }, reachable: peers.count { $0.isReachable }),
             gateway: report(
@@ -51,8 +54,7 @@ extension Station {
 
     var counterReport: CounterReport {
         let counters = gateway.counters
-        return [
-            "air_drops": named(radio.drops.all),
+        var report: CounterReport = [
             "mesh": named(mesh.counts.all),
             "mesh_drops": named(mesh.drops.all),
             "nostr_drops": named(uplink.client.drops.all),
@@ -65,6 +67,8 @@ extension Station {
             "control": named(controlTally.all),
             "vault": named(vault.counts.all),
         ]
+        for (group, counts) in radio.counters { report[group] = named(counts) }
+        return report
     }
 
     /// What keeps the box from doing all it is set to do.
@@ -73,7 +77,7 @@ extension Station {
         func add(_ code: String, _ message: String, _ remedy: String) {
             items.append(StatusReport.Attention(code: code, message: message, remedy: remedy))
         }
-        items += wipeAttention + storageAttention
+        items += wipeAttention + storageAttention + RadioAdvice.attention(of: radio, at: now.monotonic)
         let carries = configuration.gateway.isEnabled || configuration.bridge.isEnabled
         if !clock.isTrusted {
             add(
@@ -112,12 +116,23 @@ extension Station {
         return items
     }
 
-    private func link(_ link: LinkSnapshot, _ now: Now) -> StatusReport.Link {
+    private func link(_ link: Mesh.LinkSnapshot, _ now: Now) -> StatusReport.Link {
         StatusReport.Link(
+            number: link.id.value, adapter: radio.adapterName(of: link.id),
             role: link.role == .outgoing ? "outgoing" : "incoming", frameLimit: link.frameLimit,
             upSeconds: seconds(since: link.upSince, now), framesIn: link.framesIn, framesOut: link.framesOut,
             lastInSeconds: link.lastIn.map { seconds(since: $0, now) },
             lastOutSeconds: link.lastOut.map { seconds(since: $0, now) })
+    }
+
+    private func adapter(_ adapter: AdapterSnapshot, _ now: Now) -> StatusReport.Adapter {
+        StatusReport.Adapter(
+            name: adapter.name, state: Station.stableName(adapter.state.rawValue), advertising: adapter.isAdvertising,
+            scanning: adapter.isScanning, outgoing: adapter.outgoing, incoming: adapter.incoming,
+            connecting: adapter.connecting, limit: adapter.limit,
+            lastInSeconds: adapter.lastReceived.map { seconds(since: $0, now) },
+            lastOutSeconds: adapter.lastSent.map { seconds(since: $0, now) },
+            lastReportSeconds: adapter.lastReport.map { seconds(since: $0, now) })
     }
 
     private func report(

@@ -48,14 +48,43 @@ extension StatusReport.Clock: JSONConvertible {
 extension StatusReport.Radio: JSONConvertible {
     public init(json: JSONValue) throws(JSONMismatch) {
         kind = try json.text("kind")
+        adapters = try json.convert("adapters")
         links = try json.convert("links")
     }
 
-    public var json: JSONValue { ["kind": .text(kind), "links": links.json] }
+    public var json: JSONValue { ["kind": .text(kind), "adapters": adapters.json, "links": links.json] }
+}
+
+extension StatusReport.Adapter: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        name = try json.text("name")
+        state = try json.text("state")
+        advertising = try json.truth("advertising")
+        scanning = try json.truth("scanning")
+        outgoing = try json.integer("outgoing")
+        incoming = try json.integer("incoming")
+        connecting = try json.integer("connecting")
+        limit = try json.integer("limit")
+        lastInSeconds = try json.optionalInteger("last_in_seconds")
+        lastOutSeconds = try json.optionalInteger("last_out_seconds")
+        lastReportSeconds = try json.optionalInteger("last_report_seconds")
+    }
+
+    public var json: JSONValue {
+        [
+            "name": .text(name), "state": .text(state), "advertising": .truth(advertising),
+            "scanning": .truth(scanning), "outgoing": .count(outgoing), "incoming": .count(incoming),
+            "connecting": .count(connecting), "limit": .count(limit),
+            "last_in_seconds": lastInSeconds.map { .count($0) }, "last_out_seconds": lastOutSeconds.map { .count($0) },
+            "last_report_seconds": lastReportSeconds.map { .count($0) },
+        ]
+    }
 }
 
 extension StatusReport.Link: JSONConvertible {
     public init(json: JSONValue) throws(JSONMismatch) {
+        number = try json.integer("number")
+        adapter = try json.optionalText("adapter")
         role = try json.text("role")
         frameLimit = try json.integer("frame_limit")
         upSeconds = try json.integer("up_seconds")
@@ -67,7 +96,8 @@ extension StatusReport.Link: JSONConvertible {
 
     public var json: JSONValue {
         [
-            "role": .text(role), "frame_limit": .count(frameLimit), "up_seconds": .count(upSeconds),
+            "number": .count(number), "adapter": adapter.map { .text($0) }, "role": .text(role),
+            "frame_limit": .count(frameLimit), "up_seconds": .count(upSeconds),
             "frames_in": .count(framesIn), "frames_out": .count(framesOut),
             "last_in_seconds": lastInSeconds.map { .count($0) }, "last_out_seconds": lastOutSeconds.map { .count($0) },
         ]

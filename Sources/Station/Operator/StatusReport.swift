@@ -30,10 +30,35 @@ public struct StatusReport: Equatable, Sendable {
 
     public struct Radio: Equatable, Sendable {
         public var kind: String
+        /// The Bluetooth controllers; none with virtual air.
+        public var adapters: [Adapter]
         public var links: [Link]
     }
 
+    public struct Adapter: Equatable, Sendable {
+        /// As the system calls it, `hci0`: never an address.
+        public var name: String
+        /// A case of `AdapterStatus.State`, with underscores.
+        public var state: String
+        public var advertising: Bool
+        public var scanning: Bool
+        public var outgoing: Int
+        public var incoming: Int
+        public var connecting: Int
+        /// How many links it may have.
+        public var limit: Int
+        /// Seconds since the last frame of any of its links, and since it last heard a neighbour advertise; absent when
+        /// there was none.
+        public var lastInSeconds: Int?
+        public var lastOutSeconds: Int?
+        public var lastReportSeconds: Int?
+    }
+
     public struct Link: Equatable, Sendable {
+        /// Counts the links of this process.
+        public var number: UInt64
+        /// The controller it goes over; absent with virtual air.
+        public var adapter: String?
         public var role: String
         public var frameLimit: Int
         public var upSeconds: Int

@@ -1,0 +1,71 @@
+import Basics
+import Radio
+
+/// What is wrong with a radio, and what a person can do about it: each state has words of its own, since each has
+/// another cure.
+enum RadioAdvice {
+    /// A stranger's connection is worth a word for so long.
+    private static let strangerMemory = Interval.minutes(10)
+
+    static func attention(of radio: any ObservedRadio, at now: Instant) -> [StatusReport.Attention] {
+        if let obstacle = radio.obstacle { return [withoutAdapters(obstacle)] }
+        return radio.adapters.flatMap { adapter -> [StatusReport.Attention] in
+            if let advice = advice(adapter) { return [advice] }
+            guard let seen = adapter.lastStranger, now - seen < strangerMemory else { return [] }
+            return [
+                StatusReport.Attention(
+                    code: "adapter_shared",
+                    message: "Somebody else answers phones that connect to \(adapter.name), most likely the system's "
+                        + "Bluetooth daemon.",
+                    remedy: "systemctl disable --now bluetooth")
+            ]
+        }
+    }
+
+    private static func withoutAdapters(_ obstacle: AdapterStatus.State) -> StatusReport.Attention {
+        guard obstacle != .forbidden else { return forbidden }
+        return StatusReport.Attention(
+            code: "adapter_absent", message: "There is no Bluetooth controller, so no phone can reach this box.",
+            remedy: "Plug one in; on a Raspberry Pi, see that config.txt does not switch the built-in one off "
+                + "(dtoverlay=disable-bt). It is taken into use as soon as it appears.")
+    }
+
+    private static let forbidden = StatusReport.Attention(
+        code: "adapter_forbidden", message: "This process may not manage Bluetooth controllers.",
+        remedy: "Start it as its systemd unit does, or give it CAP_NET_ADMIN and CAP_NET_RAW.")
+
+    /// Nil for an adapter that works or is on its way.
+    private static func advice(_ adapter: AdapterSnapshot) -> StatusReport.Attention? {
+        let name = adapter.name
+        func item(_ code: String, _ message: String, _ remedy: String) -> StatusReport.Attention {
+            StatusReport.Attention(code: code, message: message, remedy: remedy)
+        }
+        switch adapter.state {
+        case .ready, .settingUp: return nil
+        case .absent:
+            return item(
+                "adapter_absent", "\(name) is not there.",
+                "Plug it in again; it is taken back into use as soon as it appears.")
+        case .softBlocked:
+            return item(
+                "adapter_soft_blocked", "\(name) is switched off by software (rfkill).", "rfkill unblock bluetooth")
+        case .hardBlocked:
+            return item(
+                "adapter_hard_blocked", "\(name) is switched off by a hardware switch.",
+                "Turn this machine's radio switch or key on.")
+        case .poweredOff:
+            return item(
+                "adapter_powered_off", "\(name) does not come on; it is tried again and again.",
+                "See what dmesg says of its firmware; unplug it and plug it in again, or restart the machine.")
+        case .wedged:
+            return item(
+                "adapter_wedged", "\(name) no longer answers, and resets have not helped so far.",
+                "Unplug it and plug it in again; a built-in one needs the machine to lose power for a moment.")
+        case .forbidden: return forbidden
+        case .unsuitable:
+            return item(
+                "adapter_unsuitable", "\(name) cannot be central and peripheral of Bluetooth LE.",
+                "Use another controller: Bluetooth 4.0 or newer with LE.")
+        }
+    }
+}
