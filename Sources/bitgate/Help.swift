@@ -154,8 +154,9 @@ enum Help {
         """
 
     static let chat = """
-        usage: bitgate chat --radio ADAPTER [--nick NICK] [--state DIR] [--bridge on|off]
-               bitgate chat --room DIR --name NAME [--nick NICK] [...]
+        usage: bitgate chat --radio ADAPTER [--nick NICK] [--state DIR]
+                            [--bridge on|off]
+               bitgate chat --room DIR --name NAME [...]
 
         Joins the mesh as a peer of its own and talks: what you type goes to everybody
         on it. Lines may come from a pipe as well; they are said when the first peer is

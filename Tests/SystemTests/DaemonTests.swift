@@ -102,7 +102,7 @@ final class DaemonTests: XCTestCase {
         let outcome = try start(file).wait()
         XCTAssertEqual(outcome.status, 78)
         XCTAssertTrue(outcome.errors.contains("a.toml:7:11: air.mtu: must be a whole number"), outcome.errors)
-        XCTAssertTrue(outcome.errors.contains("a.toml:7:1: bogus: there is no such key"), outcome.errors)
+        XCTAssertTrue(outcome.errors.contains("a.toml:8:1: bogus: there is no such key"), outcome.errors)
         XCTAssertEqual(try Programs.run("bitgate", "config", "check", file, in: scratch).status, 78)
         XCTAssertEqual(try start(scratch.path + "/none.toml").wait().status, 66)
     }
