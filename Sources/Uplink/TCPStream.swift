@@ -1,72 +1,6 @@
+import Basics
 import EventLoop
 import Glibc
-
-/// A numeric IP address and port.
-public struct IPEndpoint: Equatable {
-    private enum Address: Equatable {
-        /// In network order.
-        case v4([UInt8])
-        case v6([UInt8])
-    }
-
-    private let address: Address
-    public let port: UInt16
-    public let description: String
-
-    /// `nil` unless `literal` is an IPv4 or IPv6 address; nothing is looked up.
-    public init?(literal: String, port: UInt16) {
-        var v4 = in_addr()
-        var v6 = in6_addr()
-        if inet_pton(AF_INET, literal, &v4) == 1 {
-            address = .v4(withUnsafeBytes(of: v4) { [UInt8]($0) })
-            description = "\(literal):\(port)"
-        } else if inet_pton(AF_INET6, literal, &v6) == 1 {
-            address = .v6(withUnsafeBytes(of: v6) { [UInt8]($0) })
-            description = "[\(literal)]:\(port)"
-        } else {
-            return nil
-        }
-        self.port = port
-    }
-
-    /// 127.0.0.0/8 or ::1.
-    public var isLoopback: Bool {
-        switch address {
-        case .v4(let bytes): bytes.first == 127
-        case .v6(let bytes): bytes == [UInt8](repeating: 0, count: 15) + [1]
-        }
-    }
-
-    var family: Int32 {
-        switch address {
-        case .v4: AF_INET
-        case .v6: AF_INET6
-        }
-    }
-
-    func withSocketAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        switch address {
-        case .v4(let bytes):
-            var socket = sockaddr_in()
-            socket.sin_family = sa_family_t(AF_INET)
-            socket.sin_port = port.bigEndian
-            withUnsafeMutableBytes(of: &socket.sin_addr) { $0.copyBytes(from: bytes) }
-            return call(socket, body)
-        case .v6(let bytes):
-            var socket = sockaddr_in6()
-            socket.sin6_family = sa_family_t(AF_INET6)
-            socket.sin6_port = port.bigEndian
-            withUnsafeMutableBytes(of: &socket.sin6_addr) { $0.copyBytes(from: bytes) }
-            return call(socket, body)
-        }
-    }
-
-    private func call<Socket>(_ socket: Socket, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        withUnsafePointer(to: socket) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Socket>.size)) }
-        }
-    }
-}
 
 /// A TCP connection to a numeric address.
 public final class TCPStream: ByteStream {
@@ -74,13 +8,17 @@ public final class TCPStream: ByteStream {
 
     private let loop: any EventLoop
     private let endpoint: IPEndpoint
+    private let timeout: Interval
+    private var deadline: (any Cancellable)?
     private var socket: FileDescriptor?
     private var watch: (any Cancellable)?
     private var isConnected = false
 
-    public init(loop: any EventLoop, endpoint: IPEndpoint) {
+    /// - Parameter timeout: for connecting.
+    public init(loop: any EventLoop, endpoint: IPEndpoint, timeout: Interval = .seconds(15)) {
         self.loop = loop
         self.endpoint = endpoint
+        self.timeout = timeout
     }
 
     deinit { close() }
@@ -101,11 +39,20 @@ public final class TCPStream: ByteStream {
             return failLater(.last("connect", subject: endpoint.description))
         }
         watch = loop.watch(socket.raw, .write) { [weak self] _ in self?.connected() }
+        deadline = loop.schedule(after: timeout) { [weak self] in self?.timedOut() }
+    }
+
+    private func timedOut() {
+        close()
+        let seconds = timeout.milliseconds / 1_000
+        delegate?.streamFailed(.timedOut("\(endpoint): connect: no answer within \(seconds) s"))
     }
 
     private func connected() {
         watch?.cancel()
         watch = nil
+        deadline?.cancel()
+        deadline = nil
         if let error = socket?.takeSocketError() {
             return fail(SystemError("connect", code: error.code, subject: endpoint.description))
         }
@@ -121,7 +68,8 @@ public final class TCPStream: ByteStream {
     private func fail(_ error: SystemError) {
         guard socket != nil else { return }
         close()
-        delegate?.streamFailed(.failed(error.description))
+        let isRefusal = [ECONNREFUSED, ECONNRESET, ENETUNREACH, EHOSTUNREACH].contains(error.code)
+        delegate?.streamFailed(isRefusal ? .refused(error.description) : .failed(error.description))
     }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamTransfer {
@@ -141,6 +89,8 @@ public final class TCPStream: ByteStream {
     public func close() {
         watch?.cancel()
         watch = nil
+        deadline?.cancel()
+        deadline = nil
         isConnected = false
         socket?.close()
         socket = nil

@@ -12,6 +12,11 @@ public enum UplinkLimits {
     /// Largest response header.
     static let headerBytes = 16_384
     static let headerFields = 100
+    /// Answers of class 1xx before the one that counts.
+    static let interimHeads = 4
+    /// One line between the chunks of a body, and all of them together.
+    static let chunkLineBytes = 256
+    static let chunkOverhead = 65_536
     static let addressBytes = 2_048
     /// RFC 1035 §2.3.4.
     static let hostBytes = 253
@@ -21,6 +26,18 @@ public enum UplinkLimits {
     static let readChunk = 16_384
     /// Reads handled in one turn of the loop.
     static let readsPerTurn = 16
+    /// Messages, pongs and the like delivered in one turn: a megabyte can hold half a million empty ones.
+    static let eventsPerTurn = 256
+
+    /// Encrypted bytes of one connection worked on in one turn: at worst twelve thousand records of one byte each.
+    static let tlsBytesPerTurn = 262_144
+    /// What may wait to be sent before a connection is no longer read from.
+    static let tlsUnsentBytes = 65_536
+    /// Authorities between a server and a trusted one.
+    static let certificateDepth: Int32 = 8
+    /// Names of a wrong certificate looked at, and those shown.
+    static let certificateNames: Int32 = 100
+    static let shownNames = 3
 
     /// Chapter 05 §15.2: connecting to the proxy; its greeting and authentication; its answer to CONNECT, which takes
     /// longer for an onion service. TLS and upgrade together have 45 s there.
@@ -28,6 +45,10 @@ public enum UplinkLimits {
     static let greetingTimeout = Interval.seconds(10)
     static let proxiedConnectTimeout = Interval.seconds(90)
     static let onionConnectTimeout = Interval.seconds(120)
+    /// Direct mode: looking a name up, connecting to one of its addresses, and how many of them are tried.
+    static let resolveTimeout = Interval.seconds(15)
+    static let directTimeout = Interval.seconds(10)
+    static let addresses = 4
     static let tlsTimeout = Interval.seconds(30)
     static let upgradeTimeout = Interval.seconds(15)
     /// All of it up to the upgrade, whatever the parts do.

@@ -50,7 +50,7 @@ final class ScriptedStream: ByteStream {
     /// Reports readiness while there is any.
     func pump(_ loop: EmbeddedLoop) {
         loop.settle()
-        for _ in 0..<2_000_000 {
+        for _ in 0..<200_000 {
             guard !isClosed else { return }
             var ready = IOInterest()
             if !incoming.isEmpty || hangsUp || readFailure != nil { ready.insert(.read) }
