@@ -83,7 +83,7 @@ let package = Package(
         tests("EventLoopTests", "EventLoop"),
         tests("PanelTests", "Panel", "EventLoop"),
         tests("RadioTests", "Radio", "EventLoop", "Wire"),
-        tests("UplinkTests", "Uplink", "EventLoop"),
+        tests("UplinkTests", "Uplink", "EventLoop", "Copenssl"),
         tests("VaultTests", "Vault", "EventLoop", "Crypto", "VaultDriver"),
         // Killed by the tests at every step of what it does.
         .executableTarget(

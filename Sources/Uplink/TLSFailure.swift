@@ -46,7 +46,7 @@ public enum TLSFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .tooWeak: "its certificate's key or signature is too weak"
         case .untrusted(let text): "its certificate is not trusted: \(text)"
         case .noCommonVersion: "it offers no TLS 1.2 or newer with a cipher that is still safe"
-        case .refusedByServer(let alert): "it refused the TLS handshake (alert \(alert))"
+        case .refusedByServer(let alert): "it ended the TLS connection (alert \(alert))"
         case .protocolError: "it broke the TLS protocol, or does not speak TLS on this port"
         case .truncated: "the TLS connection was cut off"
         case .hungUp: "it hung up during the TLS handshake"
