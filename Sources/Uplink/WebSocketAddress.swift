@@ -1,4 +1,5 @@
-/// Where a WebSocket server is: the parts of a `ws://` or `wss://` URL (RFC 6455 §3).
+/// Where a server is: the parts of a `ws://` or `wss://` URL (RFC 6455 §3), or of the `http://` or `https://` URL that
+/// leads to the same place.
 public struct WebSocketAddress: Equatable, Sendable, CustomStringConvertible {
     public let isSecure: Bool
     /// Lower case; an IPv6 literal without its brackets.
@@ -11,6 +12,7 @@ public struct WebSocketAddress: Equatable, Sendable, CustomStringConvertible {
         case tooLong = "longer than 2048 bytes"
         case badCharacter = "a character other than printable ASCII"
         case badScheme = "neither ws:// nor wss://"
+        case badWebScheme = "neither http:// nor https://"
         case userInfo = "a user name or password"
         case fragment = "a fragment"
         case badHost = "not a host name or IP address"
@@ -18,17 +20,25 @@ public struct WebSocketAddress: Equatable, Sendable, CustomStringConvertible {
     }
 
     public init(parsing url: String) throws(ParseError) {
+        try self.init(url, clear: "ws://", secure: "wss://", otherwise: .badScheme)
+    }
+
+    public init(parsingHTTP url: String) throws(ParseError) {
+        try self.init(url, clear: "http://", secure: "https://", otherwise: .badWebScheme)
+    }
+
+    private init(_ url: String, clear: String, secure: String, otherwise badScheme: ParseError) throws(ParseError) {
         guard url.utf8.count <= UplinkLimits.addressBytes else { throw .tooLong }
         guard url.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .badCharacter }
         let rest: Substring
-        if url.lowercased().hasPrefix("ws://") {
+        if url.lowercased().hasPrefix(clear) {
             isSecure = false
-            rest = url.dropFirst(5)
-        } else if url.lowercased().hasPrefix("wss://") {
+            rest = url.dropFirst(clear.count)
+        } else if url.lowercased().hasPrefix(secure) {
             isSecure = true
-            rest = url.dropFirst(6)
+            rest = url.dropFirst(secure.count)
         } else {
-            throw .badScheme
+            throw badScheme
         }
         guard !rest.contains("#") else { throw .fragment }
         let authority = rest.prefix { $0 != "/" && $0 != "?" }
