@@ -8,7 +8,7 @@ import Glibc
 /// signals, timers due, work enqueued before. libevent only waits and reports; timers are kept here, because their
 /// order and their lifetime are promises of `EventLoop`. With nothing to do the process sleeps in the kernel.
 public final class LibeventLoop: EventLoop {
-    private let base: OpaquePointer
+    let base: OpaquePointer
     /// Ends the wait at the earliest deadline; never does anything itself.
     private let wake: OpaquePointer
     private var wakeArmedFor: Instant?

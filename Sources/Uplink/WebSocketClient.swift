@@ -64,6 +64,8 @@ public final class WebSocketClient {
     private var inbox: [WebSocketFraming.Event] = []
     /// Bytes the framing may still take in this turn.
     private var turnBudget = 0
+    /// Messages and other events that may still be delivered in this turn.
+    private var turnEvents = 0
     private var pumpIsQueued = false
     private var isReadingPaused = false
     private var sendWasRefused = false
@@ -263,7 +265,8 @@ public final class WebSocketClient {
     /// Takes in what has arrived, delivers it, sends what waits. A bounded amount in one turn.
     private func pump() {
         turnBudget = UplinkLimits.readsPerTurn * UplinkLimits.readChunk
-        while let framing, state == .open || state == .closing, !holdsBack {
+        turnEvents = UplinkLimits.eventsPerTurn
+        while let framing, state == .open || state == .closing, !holdsBack, turnEvents > 0 {
             if inbox.isEmpty {
                 framing.receive()
                 inbox = framing.takeEvents()
@@ -291,7 +294,7 @@ public final class WebSocketClient {
     private func deliver() {
         var position = 0
         let events = inbox
-        while position < events.count, state == .open || state == .closing, !holdsBack {
+        while position < events.count, state == .open || state == .closing, !holdsBack, turnEvents > 0 {
             switch events[position] {
             case .text(let bytes) where state == .open: delegate?.webSocket(self, received: .text(bytes))
             case .binary(let bytes) where state == .open: delegate?.webSocket(self, received: .binary(bytes))
@@ -302,6 +305,7 @@ public final class WebSocketClient {
                 if state == .open { beginEnding(.closing, .closedByServer(code: code, text: text)) }
             }
             position += 1
+            turnEvents -= 1
         }
         inbox = state == .closed ? [] : Array(events[position...])
     }
@@ -327,7 +331,7 @@ public final class WebSocketClient {
         if state == .lingering, !framing.wantsToWrite { closeFrameLeft(code: framing.codeSent) }
         if state == .closing, serverClosed, !framing.wantsToWrite { return finish(reason ?? .closedByUs) }
         if let known, inbox.isEmpty, turnBudget > 0 { return finish(reason ?? .connectionLost(known)) }
-        if !input.isEmpty, inbox.isEmpty, !holdsBack, !answersAreStuck { pumpLater() }
+        if !inbox.isEmpty || !input.isEmpty && !answersAreStuck, !holdsBack { pumpLater() }
         updateInterest()
         if sendWasRefused, state == .open, framing.queuedBytes <= UplinkLimits.sendQueueBytes / 2,
             framing.queuedMessages <= UplinkLimits.sendQueueMessages / 2
