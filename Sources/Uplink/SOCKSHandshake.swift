@@ -1,5 +1,5 @@
-/// The client's side of SOCKS5 up to the connection (RFC 1928, RFC 1929): user name and password, then CONNECT to a host
-/// name. Asks for exactly the bytes it needs, so none that belong to the server is ever taken.
+/// The client's side of SOCKS5 up to the connection (RFC 1928, RFC 1929): user name and password, then CONNECT to a
+/// host name. Asks for exactly the bytes it needs, so none that belong to the server is ever taken.
 struct SOCKSHandshake {
     struct Target {
         /// A name, or an address as text: always sent as a name, resolved by the proxy alone (chapter 05 §15.2).

@@ -88,7 +88,8 @@ final class HTTPTests: XCTestCase {
                 "hello"
             ),
             (
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00000A \r\n0123456789\r\n0\r\nT: v\r\nU: w\r\n\r\n",
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n00000A \r\n0123456789\r\n0\r\nT: v\r\nU: w\r\n"
+                    + "\r\n",
                 false, "0123456789"
             ),
             ("HTTP/1.1 103 Early\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", false, "ok"),
