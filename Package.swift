@@ -26,6 +26,7 @@ let package = Package(
         system("Cwslay", pkgConfig: nil, package: "libwslay-dev"),
         system("Copenssl", pkgConfig: "openssl", package: "libssl-dev"),
         system("Cbluetooth", pkgConfig: nil, package: "libbluetooth-dev"),
+        system("Csystemd", pkgConfig: "libsystemd", package: "libsystemd-dev"),
         system("Csqlite3", pkgConfig: "sqlite3", package: "libsqlite3-dev"),
         system("Clz4", pkgConfig: "liblz4", package: "liblz4-dev"),
         system("Ctimex", pkgConfig: nil, package: "libc6-dev"),
@@ -58,7 +59,7 @@ let package = Package(
             name: "Station",
             dependencies: [
                 "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
-                "Vault", "CToml", "Ctimex",
+                "Vault", "CToml", "Ctimex", "Csystemd",
             ]),
 
         .executableTarget(name: "bitgated", dependencies: ["Station"]),

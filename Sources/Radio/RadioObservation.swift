@@ -45,4 +45,10 @@ public struct RadioLiveness: Equatable, Sendable {
     /// would help.
     public let isExpected: Bool
     public let lastProof: Instant?
+
+    public init(name: String, isExpected: Bool, lastProof: Instant?) {
+        self.name = name
+        self.isExpected = isExpected
+        self.lastProof = lastProof
+    }
 }

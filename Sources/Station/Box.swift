@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import EventLoop
+import Radio
 import Vault
 
 /// What the daemon runs: a station, or what is left of one while a wipe is incomplete.
@@ -11,6 +12,10 @@ public protocol Box: AnyObject {
     func stop()
     /// Takes over what may change while running.
     func reload(_ next: Configuration)
+    /// What proves that its radios work.
+    var liveness: [RadioLiveness] { get }
+    /// What it does, in a few words that name nobody.
+    var summary: String { get }
 }
 
 public enum BoxStart {

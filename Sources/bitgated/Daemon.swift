@@ -18,7 +18,8 @@ enum Daemon {
         It stays in the foreground and logs to standard error. SIGTERM and SIGINT stop
         it: it withdraws what it offers and says goodbye to the mesh. SIGHUP makes it
         read the configuration again; bitgate status names the keys that wait for a
-        restart. The bitgate command shows what it does.
+        restart. The bitgate command shows what it does. Under systemd it says when it
+        is ready, and feeds the watchdog as long as one of its radios shows life.
 
         Exit status: 0 stopped as told, 64 wrong usage, 66 no such configuration file
         or not readable, 71 the system refused something, 73 the state directory or the
@@ -61,15 +62,23 @@ enum Daemon {
             level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
             clock: { SystemClock.monotonic }, write: Log.toStandardError)
         let box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
-        for number in [SIGTERM, SIGINT] { loop.onSignal(number) { box.stop() } }
+        let supervision = Supervision(box, loop: loop)
+        for number in [SIGTERM, SIGINT] {
+            loop.onSignal(number) {
+                supervision.stopping()
+                box.stop()
+            }
+        }
         loop.onSignal(SIGHUP) {
             do {
                 box.reload(try Configuration(contentsOf: path))
+                supervision.reloaded()
             } catch {
                 log.error("the configuration was not read again: see bitgate config check \(path: path)")
             }
         }
         try box.start()
+        supervision.ready()
         loop.run()
     }
 

@@ -21,7 +21,7 @@ final class TidyTests: XCTestCase {
         "Station": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
             "Vault",
-            "CToml", "Ctimex", "Glibc",
+            "CToml", "Ctimex", "Csystemd", "Glibc",
         ],
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
         "bitgate": ["Station", "Simulation", "Basics", "EventLoop", "Clibedit", "Cqrencode", "Glibc"],

@@ -8,7 +8,8 @@ import Crypto
 /// again. Take effects after every call, carry them out in order, and arm one timer for `nextDeadline`.
 public final class DurablePublications {
     public enum Effect: Hashable, Sendable {
-        /// Put the record in the place of the key's earlier one, on the disk before what follows is done where `isUrgent`.
+        /// Put the record in the place of the key's earlier one, on the disk before what follows is done where
+        /// `isUrgent`.
         case keep(PublicationRecord, isUrgent: Bool)
         case forget(PublicationKey)
         /// Publish confirmed, in isolation where so said, and call `began`.

@@ -1,7 +1,7 @@
 import Basics
 
-/// What a durable publication is about, whichever event carries it: a message, an envelope, a note. Two attempts to bring
-/// the same thing across have the same key although their events differ.
+/// What a durable publication is about, whichever event carries it: a message, an envelope, a note. Two attempts to
+/// bring the same thing across have the same key although their events differ.
 public struct PublicationKey: Hashable, Sendable {
     public static let size = SHA256.digestSize
 

@@ -30,8 +30,9 @@ extension BluetoothRadio: ObservedRadio {
         seats.sorted { $0.index < $1.index }.map { seat in
             let status = seat.port.status
             let proofs = [status.lastReport, status.lastTraffic, seat.lastReceived, seat.upSince]
-            return RadioLiveness(
-                name: seat.name, isExpected: status.state == .ready, lastProof: proofs.compactMap { $0 }.max())
+            // What is absent or switched off is nothing that a new process would help.
+            let isExpected = [.ready, .settingUp, .wedged].contains(status.state)
+            return RadioLiveness(name: seat.name, isExpected: isExpected, lastProof: proofs.compactMap { $0 }.max())
         }
     }
 

@@ -41,6 +41,18 @@ extension Station {
             bytes: status.bytes, waitingBytes: status.waitingBytes, writtenLastDay: status.writtenToday)
     }
 
+    public var liveness: [RadioLiveness] { radio.liveness }
+
+    public var summary: String {
+        func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
+        let report = statusReport
+        let needs = report.attention.count
+        return [
+            count(report.mesh.neighbours, "neighbour"),
+            count(report.network.relays.count { $0.state == "connected" }, "relay") + " connected",
+        ].joined(separator: ", ") + (needs == 0 ? "" : "; \(count(needs, "thing")) to look at: bitgate status")
+    }
+
     var peerReports: [PeerReport] {
         let now = now
         return mesh.peers(at: now).map { peer in

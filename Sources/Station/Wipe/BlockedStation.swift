@@ -1,4 +1,5 @@
 import EventLoop
+import Radio
 import Vault
 
 /// A box whose wipe is not complete: no radio, no network, no identity. It answers the control socket so that somebody
@@ -41,6 +42,9 @@ public final class BlockedStation: Box {
     }
 
     public func reload(_ next: Configuration) {}
+
+    public var liveness: [RadioLiveness] { [] }
+    public var summary: String { "a wipe is incomplete: radio and network are off" }
 
     private var report: WipeReport { WipeReport(failures) }
 
