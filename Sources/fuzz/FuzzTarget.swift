@@ -23,7 +23,7 @@ struct FuzzTarget: Sendable {
         }
     }
 
-    static let all = packets + fragments + sync + streams + payloads + texts + events + noise + privates
+    static let all = packets + fragments + sync + streams + payloads + texts + events + noise + privates + radio
 }
 
 /// Ends the run, so that the fuzzer keeps the input.

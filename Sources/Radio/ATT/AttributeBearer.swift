@@ -186,7 +186,10 @@ public final class AttributeBearer {
     /// When to call `timeout(at:)`; changes with every call.
     public var nextDeadline: Instant? {
         guard !isOver else { return nil }
-        return [client.nextDeadline, exchangeDue, patienceEnds, unusedDeadline].lazy.compactMap { $0 }.min()
+        let earliest = min(
+            min(client.nextDeadline ?? .distantFuture, exchangeDue ?? .distantFuture),
+            min(patienceEnds ?? .distantFuture, unusedDeadline ?? .distantFuture))
+        return earliest == .distantFuture ? nil : earliest
     }
 
     public func timeout(at now: Instant) {

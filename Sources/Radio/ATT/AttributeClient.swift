@@ -301,7 +301,8 @@ struct AttributeClient {
 
     private mutating func fail(_ failure: BearerFailure, _ emit: Emit) {
         (state, outstanding, setUpDeadline) = (.idle, nil, nil)
-        emit(.failed(failure))
+        // An application that is being restarted takes its service away and offers it again.
+        emit(.failed(failure.isLasting && subscribedDescriptor != nil ? .serviceGone : failure))
     }
 }
 

@@ -40,6 +40,8 @@ public enum BearerFailure: String, CaseIterable, Sendable {
     case descriptorMissing = "descriptor_missing"
     /// The characteristic can be neither written nor subscribed to as the mesh needs it.
     case characteristicUnsuitable = "characteristic_unsuitable"
+    /// It had the service, and announced a change after which it was not to be found where it said.
+    case serviceGone = "service_gone"
     /// An error response during set-up.
     case refused
     /// A response that breaks the protocol.
@@ -58,7 +60,7 @@ public enum BearerFailure: String, CaseIterable, Sendable {
     public var isLasting: Bool {
         switch self {
         case .serviceMissing, .characteristicMissing, .descriptorMissing, .characteristicUnsuitable: true
-        case .refused, .malformedResponse, .requestTimedOut, .setUpTimedOut, .unused, .restless: false
+        case .serviceGone, .refused, .malformedResponse, .requestTimedOut, .setUpTimedOut, .unused, .restless: false
         }
     }
 }

@@ -285,10 +285,16 @@ final class ATTClientTests: XCTestCase {
         XCTAssertNil(client.bearer.nextDeadline)
     }
 
-    func testAServiceThatWentAwayIsMissing() {
-        let client = ready()
-        client.receive(bytes("1d 08 00 10 00 13 00"))
-        XCTAssertEqual(client.effects(of: "01 06 01 00 0a"), [.fail(.serviceMissing)])
+    /// An application that is restarted takes its service away for a moment: no reason to shun the phone.
+    func testAServiceThatWentAwayIsNotLackingForLong() {
+        let service = ready()
+        service.receive(bytes("1d 08 00 10 00 13 00"))
+        XCTAssertEqual(service.effects(of: "01 06 01 00 0a").last, .fail(.serviceGone))
+        let characteristic = ready()
+        characteristic.receive(bytes("1d 08 00 10 00 13 00"))
+        characteristic.receive(bytes("07 10 00 13 00"))
+        XCTAssertEqual(characteristic.effects(of: "01 08 10 00 0a").last, .fail(.serviceGone))
+        XCTAssertFalse(BearerFailure.serviceGone.isLasting)
     }
 
     func testAChangeElsewhereChangesNothing() {
