@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 
 extension BluetoothRadio {
@@ -6,6 +7,12 @@ extension BluetoothRadio {
     public static func system(
         loop: any EventLoop, configuration: BluetoothConfiguration, adapters: [AdapterChoice]
     ) -> BluetoothRadio {
-        BluetoothRadio(loop: loop, configuration: configuration)
+        // Where a random address is needed it lives as long as the process: after a wipe nothing is left of it.
+        var random = SystemRandomNumberGenerator()
+        let ownAddress = OwnAddress(seed: random.bytes(OwnAddress.seedSize))
+        let directory = AdapterDirectory(
+            loop: loop, choices: adapters,
+            configuration: AdapterConfiguration(service: configuration.service, ownAddress: ownAddress))
+        return BluetoothRadio(loop: loop, configuration: configuration, source: directory)
     }
 }

@@ -1,15 +1,8 @@
 import Basics
 import EventLoop
 
-public protocol AdapterDirectoryDelegate: AnyObject {
-    /// An adapter that is ours, for the first time. It is there from now on, even when its controller is not; its
-    /// status says so. It waits for `start`.
-    func directory(_ directory: AdapterDirectory, added adapter: any AdapterPort)
-}
-
 /// The machine's controllers that are ours, each as an adapter: there may be none at first, and they come and go.
-public final class AdapterDirectory {
-    public weak var delegate: (any AdapterDirectoryDelegate)?
+public final class AdapterDirectory: AdapterSource {
     /// By index.
     public private(set) var adapters: [ManagedAdapter] = []
     /// What the kernel speaks; nil until it has said so.
@@ -18,18 +11,20 @@ public final class AdapterDirectory {
     private let loop: any EventLoop
     private let channel: ManagementChannel
     private let switches: RadioSwitches
-    private let selection: AdapterSelection
+    private let choices: [AdapterChoice]
     private var configuration: AdapterConfiguration
+    private var onAdapter: ((any AdapterPort) -> Void)?
     private var knownCommands: Set<UInt16>?
     private var present: Set<UInt16> = []
     private var listing: (any Cancellable)?
 
+    /// - Parameter choices: which controllers are ours; none means all.
     public init(
-        loop: any EventLoop, selection: AdapterSelection, configuration: AdapterConfiguration,
+        loop: any EventLoop, choices: [AdapterChoice], configuration: AdapterConfiguration,
         channel: ManagementChannel? = nil, switches: RadioSwitches = RadioSwitches()
     ) {
         self.loop = loop
-        self.selection = selection
+        self.choices = choices
         self.configuration = configuration
         self.channel = channel ?? ManagementChannel(loop: loop)
         self.switches = switches
@@ -37,21 +32,35 @@ public final class AdapterDirectory {
 
     deinit { listing?.cancel() }
 
-    public var channelState: ManagementChannel.State { channel.state }
+    /// What the channel could not use.
     public var counters: Tally<ManagementDrop> { channel.counters }
 
-    /// Opens the management channel. Adapters chosen by number are there at once, others when they are found.
-    public func start() {
-        channel.delegate = self
-        if case .chosen(let names) = selection {
-            for case .index(let index) in names { _ = adapter(index) }
+    public var obstacle: AdapterStatus.State? {
+        switch channel.state {
+        case .forbidden: .forbidden
+        case .missing: .absent
+        case .open, .closed: nil
         }
+    }
+
+    /// Opens the management channel. Adapters chosen by number are given at once, others when they are found; each is
+    /// there from then on, even when its controller is not, and waits for its own `start`.
+    public func start(onAdapter: @escaping (any AdapterPort) -> Void) {
+        self.onAdapter = onAdapter
+        channel.delegate = self
+        for adapter in adapters { give(adapter) }
+        for case .index(let index) in choices { _ = adapter(index) }
         channel.start()
     }
 
     /// Takes back what is on the air, and closes the channel.
     public func stop() {
-        for adapter in adapters { adapter.stop() }
+        onAdapter = nil
+        for adapter in adapters {
+            adapter.stop()
+            adapter.disappeared()
+        }
+        present.removeAll()
         listing?.cancel()
         listing = nil
         channel.stop()
@@ -73,12 +82,11 @@ public final class AdapterDirectory {
             index: index, configuration: configuration, loop: loop, channel: channel, switches: switches)
         adapters.append(adapter)
         adapters.sort { $0.index < $1.index }
-        loop.enqueue { [weak self] in
-            guard let self else { return }
-            self.delegate?.directory(self, added: adapter)
-        }
+        give(adapter)
         return adapter
     }
+
+    private func give(_ adapter: ManagedAdapter) { loop.enqueue { [weak self] in self?.onAdapter?(adapter) } }
 
     private func list() {
         listing?.cancel()
@@ -94,19 +102,15 @@ public final class AdapterDirectory {
 
     private func found(_ index: UInt16) {
         guard present.count < ManagementLimits.listEntries, present.insert(index).inserted else { return }
-        switch selection {
-        case .all: adapter(index)?.appeared(knownCommands: knownCommands)
-        case .chosen(let names):
-            if names.contains(.index(index)) {
-                adapter(index)?.appeared(knownCommands: knownCommands)
-            } else if names.contains(where: { if case .address = $0 { true } else { false } }) {
-                identify(index, among: names)
-            }
+        if choices.isEmpty || choices.contains(.index(index)) {
+            adapter(index)?.appeared(knownCommands: knownCommands)
+        } else if choices.contains(where: { if case .address = $0 { true } else { false } }) {
+            identify(index)
         }
     }
 
     /// Any controller may be behind a number, and another one each time.
-    private func identify(_ index: UInt16, among names: [AdapterName]) {
+    private func identify(_ index: UInt16) {
         channel.send(.readInformation, to: index) { [weak self] outcome in
             guard let self else { return }
             guard case .success(let answer) = outcome, let controller = ControllerInformation(parsing: answer) else {
@@ -114,7 +118,7 @@ public final class AdapterDirectory {
                 self.present.remove(index)
                 return
             }
-            guard let address = controller.address, names.contains(.address(address)) else { return }
+            guard let address = controller.address, self.choices.contains(.address(address)) else { return }
             self.adapter(index)?.appeared(knownCommands: self.knownCommands)
         }
     }

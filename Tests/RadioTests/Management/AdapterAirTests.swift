@@ -273,8 +273,14 @@ final class AdapterAirTests: XCTestCase {
         XCTAssertEqual(
             ScanKeeper.cycle(links: 6, sharesAntenna: true), ScanKeeper.Cycle(on: .seconds(3), off: .seconds(15)))
         let world = scanningWorld(sharesAntenna: true)
-        world.advance(by: .seconds(59))
-        XCTAssertEqual(world.controller.discoveries, 4)
+        world.advance(by: .seconds(6))
+        world.forget()
+        world.advance(by: .seconds(45))
+        let (starts, stops) = (world.times(of: 0x3a), world.times(of: 0x24))
+        XCTAssertEqual(starts.count, 3)
+        XCTAssertEqual(stops.count, 3)
+        XCTAssertEqual((starts[1] - starts[0]).seconds, 15, accuracy: 0.1)
+        XCTAssertEqual((stops[1] - starts[1]).seconds, 5, accuracy: 0.1)
     }
 
     func testAFragmentTrainGetsTheAirForFiveSecondsAtMost() {

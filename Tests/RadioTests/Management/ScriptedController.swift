@@ -28,7 +28,9 @@ final class ScriptedController {
     var publicAddress: UInt64?
 
     init(
-        supported: AdapterSettings = [.powered, .connectable, .bondable, .classic, .lowEnergy, .privacy, .staticAddress],
+        supported: AdapterSettings = [
+            .powered, .connectable, .bondable, .classic, .lowEnergy, .privacy, .staticAddress,
+        ],
         settings: AdapterSettings = [.bondable, .classic, .lowEnergy], publicAddress: UInt64? = 0x0200_A15E_0001
     ) {
         self.settings = settings.subtracting(.powered)
