@@ -15,6 +15,12 @@ public enum SystemClock {
         return WallTime(milliseconds: UInt64(max(0, Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)))
     }
 
+    /// CLOCK_BOOTTIME: as the monotonic clock, and counts the time the machine was suspended.
+    public static var running: Instant {
+        let time = read(CLOCK_BOOTTIME)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
     public static var now: Now { Now(monotonic: monotonic, wall: wall) }
 
     private static func read(_ clock: clockid_t) -> timespec {

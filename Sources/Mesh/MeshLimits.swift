@@ -140,6 +140,9 @@ public enum MeshLimits {
     /// C7: answers over all peers together, as for subscriptions (A9).
     public static let announceBacksPerSecond = 1.0
     public static let announceBackBurst = 16.0
+    /// Announces refused for their time alone whose signature is checked all the same, over all links together.
+    public static let witnessedAnnouncesPerSecond = 2.0
+    public static let witnessedAnnounceBurst = 32.0
     /// B10.1: neighbours listed in an announce.
     public static let announcedNeighbours = 10
     public static let peerCapacity = 1_024

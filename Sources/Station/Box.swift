@@ -35,7 +35,8 @@ public enum BoxStart {
 
     static func prepare(
         _ configuration: Configuration, from configurationPath: String?, host: HostMarks,
-        forgetKeys: @escaping () -> Void = SecretMemory.scrub, loop: any EventLoop, log: Log,
+        forgetKeys: @escaping () -> Void = SecretMemory.scrub, loop: any EventLoop, clock: MachineClock = .system,
+        log: Log,
         restart: @escaping () -> Void
     ) throws(StationFault) -> any Box {
         do throws(StationFault) {
@@ -53,7 +54,8 @@ public enum BoxStart {
             guard configuration.storage == .persistent else {
                 let identity = StationIdentity.generate(using: &random)
                 let key = MasterKey.generate(using: &random)
-                return try Station(premises, identity, masterKey: key, loop: loop, log: log, restart: restart)
+                return try Station(
+                    premises, identity, masterKey: key, loop: loop, clock: clock, log: log, restart: restart)
             }
             var loaded = try IdentityStore(in: premises.state).loadOrCreate(for: host, using: &random)
             if case .movedHere = loaded {
@@ -64,7 +66,7 @@ public enum BoxStart {
             guard case .identity(let identity, let key) = loaded else {
                 throw .state("the keys still belong to another machine")
             }
-            return try Station(premises, identity, masterKey: key, loop: loop, log: log, restart: restart)
+            return try Station(premises, identity, masterKey: key, loop: loop, clock: clock, log: log, restart: restart)
         } catch {
             if case .state = error { throw error.about("state_directory") }
             if case .alreadyRunning = error { throw error.about("state_directory") }

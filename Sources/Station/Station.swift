@@ -17,18 +17,19 @@ public final class Station: Box {
     let switchboard: Switchboard
     let uplink: RelayUplink
     let started: Instant
-    private(set) var clock = ClockSource.unproven
+    let clock: ClockService
     /// Keys of the configuration file that were changed and take effect at the next start.
     private(set) var keysAwaitingRestart: [String] = []
 
+    /// Its wall clock is mesh time.
     private let loop: any EventLoop
+    private let timekeeper: Timekeeper
     private let log: Log
     /// Held for the life of the process: nobody else uses this state.
     private let premises: Premises
     let vault: Vault
     private let restart: () -> Void
     private var control: ControlServer?
-    private var clockTimer: (any Cancellable)?
     private var isStopping = false
     private var isWiping = false
     /// Of a wipe that is incomplete and left no marker by which a new process would know.
@@ -42,20 +43,24 @@ public final class Station: Box {
     var now: Now { loop.now }
 
     init(
-        _ premises: Premises, _ identity: StationIdentity, masterKey: SecretBytes, loop: any EventLoop, log: Log,
-        restart: @escaping () -> Void
+        _ premises: Premises, _ identity: StationIdentity, masterKey: SecretBytes, loop machineLoop: any EventLoop,
+        clock machine: MachineClock, log: Log, restart: @escaping () -> Void
     ) throws(StationFault) {
         let random = SystemRandomNumberGenerator()
         let configuration = premises.aftermath.applied(to: premises.configuration)
         self.premises = premises
         self.identity = identity
         self.configuration = configuration
-        self.loop = loop
         self.log = log
         self.restart = restart
         vault = Vault(
             in: configuration.storage == .persistent ? premises.directory : nil, masterKey: masterKey,
-            stores: BoxStores.all, loop: loop, random: random)
+            stores: BoxStores.all, loop: machineLoop, random: random)
+        clock = ClockService(
+            machineLoop, machine: machine, trustsSystem: configuration.clock.trustSystem,
+            lastKnown: LastKnownTime(vault).value)
+        let loop = clock.loop
+        self.loop = loop
         started = loop.now.monotonic
         radio = try Station.makeRadio(configuration, peer: identity.node.peerID, loop: loop, log: log)
         uplink = RelayUplink(
@@ -66,12 +71,23 @@ public final class Station: Box {
             mesh: MeshNode(
                 configuration: MeshConfiguration(
                     nickname: configuration.nickname(for: identity.node.peerID),
-                    isClockTrusted: loop.now.wall >= ClockSource.floor),
+                    isClockTrusted: false),
                 identity: identity.node, random: random),
             gateway: Gateway(
                 configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed, random: random),
             relays: uplink, archive: MeshArchive(vault), carried: NostrArchive(vault))
+        let probe = TimeProbe(
+            loop: loop, relays: { [uplink] in uplink.choice.defaults },
+            socket: { [uplink] in uplink.makeSocket(to: $0) })
+        timekeeper = Timekeeper(
+            clock, switchboard: switchboard,
+            relays: Timekeeper.Relays(
+                setOpen: { [uplink] in uplink.setClockTrusted($0, at: $1) }, setRouteOpen: { _, _ in }),
+            probe: probe)
         switchboard.observer = self
+        uplink.onDate = { [clock] in clock.heard($0, of: $1.text) }
+        clock.onSave = { [vault] in LastKnownTime(vault).save($0) }
+        clock.onChange = { [unowned self] in clockChanged(from: $0) }
     }
 
     /// Opens the control socket, then goes on the air and to the relays.
@@ -98,8 +114,11 @@ public final class Station: Box {
             gateway.start(at: now)
         }
         log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor)")
-        checkClock()
-        if !clock.isTrusted { log.warning("nothing is carried to or from relays: the clock is not known to be right") }
+        clock.use(relays: Set(configuration.relayChoice.defaults.map(\.text)))
+        timekeeper.start()
+        if !clock.standing.source.isTrusted {
+            log.warning("nothing is carried to or from relays: the clock is not known to be right")
+        }
         if configuration.network.tor == .required {
             log.warning("no relay is dialled: tor is required, and this version cannot use it yet")
         }
@@ -113,9 +132,10 @@ public final class Station: Box {
         }
         guard !isStopping, !isWiping else { return }
         isStopping = true
-        clockTimer?.cancel()
         switchboard.perform { gateway.stop(at: $0) }
         switchboard.perform { mesh.stop(at: $0) }
+        timekeeper.stop()
+        clock.save()
         loop.schedule(after: MeshLimits.leaveLinger) { [self] in
             switchboard.stopTimer()
             radio.stop()
@@ -141,6 +161,7 @@ public final class Station: Box {
         if configuration.gateway != current.gateway || configuration.bridge != current.bridge { replaceGateway() }
         if configuration.nostr != current.nostr {
             switchboard.perform { uplink.use(configuration.relayChoice, at: $0) }
+            clock.use(relays: Set(configuration.relayChoice.defaults.map(\.text)))
         }
         keysAwaitingRestart = configuration.keysThatDiffer(from: next)
         log.info("configuration read again")
@@ -156,28 +177,17 @@ public final class Station: Box {
         switchboard.perform { now in
             gateway.remember(published: NostrArchive(vault).carried)
             gateway.relayConnectivityChanged(uplink.isConnected, at: now)
-            gateway.setClockTrusted(clock.isTrusted, at: now)
+            gateway.setClockTrusted(clock.standing.source.isTrusted, at: now)
             gateway.start(at: now)
         }
     }
 
-    /// Looks at the clock until it can be trusted. Once trusted it stays so: without its source it drifts by seconds a
-    /// day at most.
-    private func checkClock() {
-        let before = clock
-        clock = ClockSource.judge(
-            now.wall, kernelSynchronised: ClockSource.kernelIsSynchronised,
-            configurationVouches: configuration.clock.trustSystem)
-        switchboard.perform { now in
-            // The mesh needs no proof: neighbours that disagree refuse what we send. But ages of what was kept cannot
-            // be told by a clock that was never set.
-            mesh.setClockTrusted(now.wall >= ClockSource.floor, at: now)
-            uplink.setClockTrusted(clock.isTrusted, at: now)
-            gateway.setClockTrusted(clock.isTrusted, at: now)
-        }
-        if clock != before { log.info("the clock is \(clock) now") }
-        guard !clock.isTrusted else { return }
-        clockTimer = loop.schedule(after: ClockLimits.recheck) { [weak self] in self?.checkClock() }
+    private func clockChanged(from before: ClockStanding) {
+        let standing = clock.standing
+        if standing.source != before.source { log.info("the time is taken from \(standing.source) now") }
+        let jump = (standing.offset - before.offset) / 1_000
+        if abs(jump) > ClockLimits.step / 1_000 { log.warning("the time has moved by \(Int(jump)) s") }
+        timekeeper.ask()
     }
 
     // MARK: Wipe
@@ -203,7 +213,7 @@ public final class Station: Box {
     /// under way can come back in between, and no memory of this one is left after it.
     private func wipe() {
         let worker = premises.wipe(.panic) { [self] in
-            clockTimer?.cancel()
+            timekeeper.stop()
             switchboard.sever()
             radio.stop()
             uplink.sever()
@@ -242,17 +252,38 @@ public final class Station: Box {
 
     private var commandsWhileNotWiping: [ControlCommand] {
         func command(
+            _ name: String, _ body: @escaping (ControlRequest) throws(ControlError) -> some JSONConvertible
+        ) -> ControlCommand {
+            ControlCommand(name) { [unowned self] (request: ControlRequest) throws(ControlError) in
+                guard !isWiping else { throw ControlError(code: "wiping", message: "a wipe is under way") }
+                return try body(request)
+            }
+        }
+        func command(
             _ name: String, _ body: @escaping () throws(ControlError) -> some JSONConvertible
         ) -> ControlCommand {
-            ControlCommand(name) { [unowned self] (_: ControlRequest) throws(ControlError) in
-                guard !isWiping else { throw ControlError(code: "wiping", message: "a wipe is under way") }
-                return try body()
-            }
+            command(name) { (_: ControlRequest) throws(ControlError) in try body() }
         }
         return [
             command("status") { [unowned self] in statusReport },
             command("peers") { [unowned self] in peerReports },
             command("counters") { [unowned self] in counterReport },
+            command("clock") { [unowned self] in ClockReport(clock) },
+            command("clock_accept") { [unowned self] in
+                clock.accept()
+                vault.flush()
+                return ClockReport(clock)
+            },
+            command("clock_set") { [unowned self] (request: ControlRequest) throws(ControlError) in
+                guard let time = request.argument.flatMap(TimeText.parse) else {
+                    throw ControlError(code: "malformed", message: "no time with its zone, as 2026-05-01T13:45:07Z")
+                }
+                guard clock.set(time) else {
+                    throw ControlError(code: "refused", message: "that is before this version was made")
+                }
+                vault.flush()
+                return ClockReport(clock)
+            },
             command("wipe_acknowledge") { [unowned self] () throws(ControlError) in
                 try change(Aftermath(unprovisionedName: premises.aftermath.unprovisionedName))
             },

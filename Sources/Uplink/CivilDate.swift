@@ -1,15 +1,15 @@
 import Basics
 
 /// A moment by the Gregorian calendar, in UTC.
-struct CivilDate: Equatable {
-    let year: Int
-    let month: Int
-    let day: Int
+public struct CivilDate: Equatable {
+    public let year: Int
+    public let month: Int
+    public let day: Int
     /// Of the day.
-    let second: Int
+    public let second: Int
 
     /// `nil` for what is no date, or lies before 1970 or after 9999. A leap second counts as the second before it.
-    init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    public init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
         guard (1_970...9_999).contains(year), (1...12).contains(month), (0...23).contains(hour),
             (0...59).contains(minute), (0...60).contains(second),
             (1...CivilDate.days(in: month, of: year)).contains(day)
@@ -21,7 +21,7 @@ struct CivilDate: Equatable {
     }
 
     /// Times after the year 9999 count as its end.
-    init(_ time: WallTime) {
+    public init(_ time: WallTime) {
         let seconds = Int(min(time.milliseconds / 1_000, 253_402_300_799))
         second = seconds % 86_400
         // Years from March on put the leap day last; 400 of them have 146,097 days, and 1970-01-01 is day 719,468.
@@ -36,7 +36,7 @@ struct CivilDate: Equatable {
         year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0)
     }
 
-    var wallTime: WallTime {
+    public var wallTime: WallTime {
         let shifted = (month + 9) % 12
         let years = month <= 2 ? year - 1 : year
         let days = years * 365 + years / 4 - years / 100 + years / 400 + (shifted * 153 + 2) / 5 + day - 1 - 719_468

@@ -8,6 +8,7 @@ enum Bitgate {
         ("status", Help.status, StatusCommand.status),
         ("peers", Help.peers, StatusCommand.peers),
         ("counters", Help.counters, StatusCommand.counters),
+        ("clock", Help.clock, ClockCommand.run),
         ("wipe", Help.wipe, WipeCommand.run),
         ("doctor", Help.doctor, DoctorCommand.run),
         ("config", Help.config, ConfigCommand.run),

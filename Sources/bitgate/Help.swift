@@ -10,6 +10,7 @@ enum Help {
           status            what the daemon is doing, and what keeps it from doing more
           peers             who is on the mesh
           counters          what was counted, drops by their reason
+          clock             what time it is for the box, and your say in it
           wipe              destroy all the box remembers, and its identity
           doctor            what this machine lacks for the radio and the box
           config check      verify a configuration file without starting
@@ -90,6 +91,33 @@ enum Help {
         is the usual one: it was seen before.
 
           --json          one line of JSON, zeros included; names are stable
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let clock = """
+        usage: bitgate clock [--json] [--socket PATH]
+               bitgate clock set TIME | accept [--socket PATH]
+
+        Shows the time by which the box dates and judges what it carries, and its source:
+
+          synchronised    the kernel keeps the system's clock in step
+          configured      clock.trust_system vouches for the system's clock
+          relays          at least two relays agree (or the only one configured says so)
+          set             you set it
+          mesh            three peers or more agree: good for the mesh, nothing is
+                          published
+          last-known      nobody tells: the box only listens and passes on, unless
+                          those it hears have the same time
+
+        The time never goes below the last known one by itself.
+
+          set TIME        says what time it is, as 2026-05-01T13:45:07Z or with another
+                          zone's +02:00. Better sources overrule it.
+          accept          believes what the best source says, though it is earlier than
+                          what was known before
+          --json          one line of JSON; its keys are stable
         \(socket)
 
         \(statuses)

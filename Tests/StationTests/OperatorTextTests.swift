@@ -8,7 +8,9 @@ final class OperatorTextTests: XCTestCase {
         StatusReport(
             version: "0.1.0", uptimeSeconds: 125, peer: "0011223344556677", nickname: "gate-0011",
             attention: [.init(code: "no_location", message: "The bridge rests.", remedy: "Set location.cell.")],
-            clock: .init(source: "configured", trusted: true),
+            clock: .init(
+                source: "relays", trusted: true, mesh: true, time: "2026-06-01T00:00:00Z", errorSeconds: 3,
+                offsetSeconds: -7_200, heldBack: "configured"),
             radio: .init(
                 kind: "air", adapters: [],
                 links: [
@@ -45,7 +47,8 @@ final class OperatorTextTests: XCTestCase {
             ! The bridge rests.
               Set location.cell.
 
-            clock     trusted, configured
+            clock     trusted, relays within 3 s: 2026-06-01T00:00:00Z, the system's clock
+                      is 2 h ahead; what configured says is before the last known time
             radio     air, 1 link
                       incoming, up 1 min 1 s, 7 in, 9 out, last frame 3 s ago
             mesh      1 neighbour, 2 peers in reach
@@ -113,7 +116,9 @@ final class OperatorTextTests: XCTestCase {
             return Set((value as? [String: Any] ?? [:]).keys)
         }
         XCTAssertEqual(keys(["attention"]), ["code", "message", "remedy"])
-        XCTAssertEqual(keys(["clock"]), ["source", "trusted"])
+        XCTAssertEqual(
+            keys(["clock"]),
+            ["source", "trusted", "mesh", "time", "error_seconds", "offset_seconds", "held_back"])
         XCTAssertEqual(keys(["radio"]), ["kind", "adapters", "links"])
         XCTAssertEqual(
             keys(["radio", "links"]),

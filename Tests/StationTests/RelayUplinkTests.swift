@@ -74,20 +74,3 @@ final class RelayUplinkTests: XCTestCase {
             ["wss://near.example.com"])
     }
 }
-
-final class ClockSourceTests: XCTestCase {
-    func testAClockIsTrustedOnlyWhereSomebodyVouchesForIt() {
-        let now = WallTime(milliseconds: 1_800_000_000_000)
-        XCTAssertEqual(
-            ClockSource.judge(now, kernelSynchronised: true, configurationVouches: false), .synchronised)
-        XCTAssertEqual(ClockSource.judge(now, kernelSynchronised: false, configurationVouches: true), .configured)
-        XCTAssertEqual(ClockSource.judge(now, kernelSynchronised: false, configurationVouches: false), .unproven)
-    }
-
-    func testAClockFromBeforeThisReleaseIsNeverTrusted() {
-        let old = WallTime(milliseconds: ClockSource.floor.milliseconds - 1)
-        XCTAssertEqual(ClockSource.judge(old, kernelSynchronised: true, configurationVouches: true), .unproven)
-        XCTAssertTrue(
-            ClockSource.judge(ClockSource.floor, kernelSynchronised: false, configurationVouches: true).isTrusted)
-    }
-}

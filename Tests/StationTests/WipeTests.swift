@@ -41,6 +41,7 @@ final class WipeTests: XCTestCase {
     ) throws -> any Box {
         try BoxStart.prepare(
             configuration ?? self.configuration, from: path, host: host ?? here, forgetKeys: {}, loop: loop,
+            clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { false }),
             log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 })
     }
 

@@ -8,27 +8,6 @@ final class PrivateChatTests: XCTestCase {
     override func setUpWithError() throws { scratch = try Scratch() }
     override func tearDown() { scratch = nil }
 
-    private final class Person {
-        let running: Programs.Running
-        private let input: Pipe
-
-        init(_ name: String, in scratch: Scratch) throws {
-            input = Pipe()
-            running = try Programs.start(
-                Programs.folder.appendingPathComponent("bitgate").path,
-                ["chat", "--room", scratch.path + "/room", "--name", name, "--state", scratch.path + "/state-" + name],
-                in: scratch, input: input)
-        }
-
-        var lines: [String] { running.output.text.split(separator: "\n").map(String.init) }
-        func types(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
-        func sees(_ line: String) -> Bool { Programs.eventually { lines.contains(line) } }
-        func leaves() -> Programs.Outcome {
-            types("/quit")
-            return running.wait()
-        }
-    }
-
     func testTwoPeopleTalkInPrivateAcrossAThirdVerifyEachOtherAndBlock() throws {
         try FileManager.default.createDirectory(atPath: scratch.path + "/room", withIntermediateDirectories: true)
         _ = try scratch.write("anna mid\nmid bob\n", as: "room/range")

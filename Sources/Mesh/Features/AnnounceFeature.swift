@@ -25,6 +25,7 @@ final class AnnounceFeature: MeshFeature {
                 mesh.drops.count(.announceOutdated)
                 return .accepted(relay: true)
             }
+            if !arrival.isSyncAnswer { mesh.tellTime(of: verified, on: arrival.link) }
             if !accept(verified, arrival, former: known, in: mesh) { mesh.drops.count(.registryFull) }
             return .accepted(relay: true)
         } catch {
@@ -38,13 +39,8 @@ final class AnnounceFeature: MeshFeature {
     private func check(
         _ arrival: Arrival, _ live: Peer?, in mesh: MeshNode
     ) throws(AnnounceRejection) -> VerifiedAnnounce {
-        let claim = try ClaimedAnnounce(
-            arrival.frame, local: mesh.me, bound: live?.noiseKey, memory: mesh.memory, at: mesh.now.wall)
-        let pinned = mesh.identities.pins(of: arrival.sender)
-        let pins = PeerPins(
-            noiseKey: live?.noiseKey ?? pinned.noiseKey, authenticatedSigningKey: pinned.authenticatedSigningKey,
-            signingKey: live?.signingKey ?? pinned.signingKey)
-        return try VerifiedAnnounce(verifying: claim, against: pins, memory: mesh.memory)
+        try mesh.verify(
+            announce: arrival.frame, live, at: mesh.isClockTrusted ? mesh.now.wall : arrival.timestamp)
     }
 
     // MARK: Effects
@@ -145,6 +141,18 @@ extension MeshDrop {
 }
 
 extension MeshNode {
+    /// - Parameters:
+    ///   - live: what the registry holds under the sender's ID.
+    ///   - wall: the time its age is judged by.
+    func verify(announce frame: Frame, _ live: Peer?, at wall: WallTime) throws(AnnounceRejection) -> VerifiedAnnounce {
+        let claim = try ClaimedAnnounce(frame, local: me, bound: live?.noiseKey, memory: memory, at: wall)
+        let pinned = identities.pins(of: frame.senderID)
+        let pins = PeerPins(
+            noiseKey: live?.noiseKey ?? pinned.noiseKey, authenticatedSigningKey: pinned.authenticatedSigningKey,
+            signingKey: live?.signingKey ?? pinned.signingKey)
+        return try VerifiedAnnounce(verifying: claim, against: pins, memory: memory)
+    }
+
     /// The registry let go of a peer that did not say goodbye.
     func forgetPresence(of peer: PeerID) {
         emit(.peerRemoved(peer))

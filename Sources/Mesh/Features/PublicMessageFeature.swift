@@ -29,7 +29,7 @@ final class PublicMessageFeature: MeshFeature {
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         switch Self.admit(
             sender: arrival.sender, recipient: arrival.recipient, ttl: arrival.ttl, timestamp: arrival.timestamp,
-            me: mesh.me, now: mesh.now.wall)
+            me: mesh.me, now: mesh.isClockTrusted ? mesh.now.wall : arrival.timestamp)
         {
         case .ownEcho: return refuse(.selfLoopback, relay: false, in: mesh)
         case .stale: return refuse(.stale, relay: true, in: mesh)

@@ -13,7 +13,9 @@ final class SignedBroadcastFeature: MeshFeature {
         if arrival.type == .voiceFrame {
             guard arrival.isBroadcast else { return refuse(.notAddressed, in: mesh) }
             let limit = MeshLimits.voiceFrameMaxAgeMilliseconds
-            guard !arrival.timestamp.isOlder(thanMilliseconds: limit, at: mesh.now.wall) else {
+            guard
+                !mesh.isClockTrusted || !arrival.timestamp.isOlder(thanMilliseconds: limit, at: mesh.now.wall)
+            else {
                 return refuse(.stale, in: mesh)
             }
         }

@@ -44,6 +44,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case noiseWithoutSession = "noise-without-session"
     case earlyCiphertextLimit = "early-ciphertext-limit"
     // Not sent
+    case clockUnproven = "clock-unproven"
     case unverifiedRelayBudget = "unverified-relay-budget"
     case relayScheduleFull = "relay-schedule-full"
     case relayThrottled = "relay-throttled"

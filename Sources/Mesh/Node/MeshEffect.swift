@@ -27,6 +27,9 @@ public enum MeshEvent: Sendable {
     case peerLeft(PeerID)
     /// The peer was not heard of for a minute, or rotated to a new identity.
     case peerRemoved(PeerID)
+    /// A verified announce came in live, whatever our clock says of it: what its sender's clock said, for whoever keeps
+    /// the time (chapter 03 A13.7).
+    case timeHeard(WallTime, from: PeerID, on: LinkID)
     /// Verified and not seen before.
     case publicMessage(PublicMessage)
     /// A carrier addressed to us, with its depositor's signature verified; or a broadcast one, whose sender means

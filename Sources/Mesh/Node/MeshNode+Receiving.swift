@@ -17,7 +17,9 @@ extension MeshNode {
         }
 
         switch gate.examine(view, boundPeer: ingress.peer, at: now) {
-        case .rejected(let reason): drops.count(reason)
+        case .rejected(let reason):
+            drops.count(reason)
+            if reason == .clockSkew { witness(view, on: link) }
         case .copy(let admission, let reason):
             bindToKnownAnnouncer(view, link)
             drops.count(reason)

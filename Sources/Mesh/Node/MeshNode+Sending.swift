@@ -11,12 +11,17 @@ extension MeshNode {
     ///   - onlyLink: nothing but this link of the target's will do.
     ///   - goesEverywhere: on every link, several to one peer included.
     ///   - canWait: a packet of a kind worth it is spooled when there is no link.
-    /// - Returns: the frame as sent; nil when it does not encode.
+    /// - Returns: the frame as sent; nil when it does not encode, and while the clock cannot be trusted: peers refuse
+    ///   what a wrong clock has dated.
     @discardableResult
     func originate(
         _ packet: Packet, signed: Bool, target: PeerID? = nil, isStrict: Bool = false, onlyLink: LinkID? = nil,
         goesEverywhere: Bool = false, canWait: Bool = true
     ) -> (frame: Frame, wentOut: Bool)? {
+        guard isClockTrusted else {
+            drops.count(.clockUnproven)
+            return nil
+        }
         var packet = packet
         var firstHop: PeerID?
         if target == nil, !isStrict, let hops = usableRoute(for: packet) {

@@ -22,7 +22,8 @@ public final class MeshNode {
     /// `nextDeadline` as of the last call, until the next.
     var knownDeadline: Instant?
     private(set) var isRunning = false
-    var isClockTrusted: Bool
+    var isClockTrusted: Bool { gate.isClockTrusted }
+    var announcedTimes = AnnouncedTimes()
     var gate: PacketGate
     let linkTable = LinkTable()
     let registry = PeerRegistry()
@@ -61,7 +62,7 @@ public final class MeshNode {
         gate = PacketGate(
             me: identity.peerID, duplicateCapacity: configuration.duplicateCapacity, random: &random)
         self.random = AnyRandom(random)
-        isClockTrusted = configuration.isClockTrusted
+        gate.isClockTrusted = configuration.isClockTrusted
         announcer = Announcer(configuration)
         gossip = GossipFeature(configuration.gossip, me: identity.peerID)
         gossip.board = board

@@ -14,7 +14,9 @@ enum ConfigurationTable {
         ("panic", "The wipe: bitgate wipe destroys all the box remembers, and its identity."),
         (
             "clock",
-            "Peers ignore a box whose clock is more than two minutes off, so nothing is published on a doubtful one."
+            "Peers ignore a box whose clock is more than two minutes off, so nothing is published on a doubtful one. "
+                + "Without a synchronised system clock the time comes from relays, or for the mesh alone from three peers "
+                + "who agree; bitgate clock tells, and can set it."
         ),
         ("log", "The log on standard error. It never holds names, messages, identifiers or places."),
     ]

@@ -19,9 +19,9 @@ public struct ControlClient {
 
     /// Sends a command and returns the member of the answer that is named like it.
     public func ask<Body: JSONConvertible>(
-        _ command: String, for type: Body.Type, confirmation: String? = nil
+        _ command: String, for type: Body.Type, confirmation: String? = nil, argument: String? = nil
     ) throws(ControlClientError) -> Body {
-        let request = ControlRequest(command: command, confirmation: confirmation)
+        let request = ControlRequest(command: command, confirmation: confirmation, argument: argument)
         let json = try body(of: try exchange(request), command)
         do {
             return try Body(json: json)

@@ -22,6 +22,8 @@ struct ControlRequest: Equatable {
     let command: String
     /// The word that stands for a deed nobody can take back.
     let confirmation: String?
+    /// What the command is about, where it takes something.
+    let argument: String?
 
     /// Reads one request line.
     init(_ line: [UInt8]) throws(ControlError) {
@@ -40,6 +42,7 @@ struct ControlRequest: Equatable {
             version = try json.integer("v")
             command = try json.text("cmd")
             confirmation = try json.optionalText("confirm")
+            argument = try json.optionalText("arg")
         } catch {
             throw ControlError(
                 code: "malformed",
@@ -51,15 +54,17 @@ struct ControlRequest: Equatable {
         }
     }
 
-    init(command: String, confirmation: String? = nil) {
+    init(command: String, confirmation: String? = nil, argument: String? = nil) {
         self.command = command
         self.confirmation = confirmation
+        self.argument = argument
     }
 
     /// The request as a line, newline included.
     var line: [UInt8] {
         ([
             "v": .count(ControlProtocol.version), "cmd": .text(command), "confirm": confirmation.map { .text($0) },
+            "arg": argument.map { .text($0) },
         ] as JSONValue).encoded() + [0x0a]
     }
 }

@@ -11,6 +11,8 @@ final class RelayUplink: RelayPort {
     private(set) var problems: [NostrRelayURL: WebSocketCloseReason] = [:]
     let client: NostrClient
     let durable: DurableUplink
+    /// What time a relay says it is, whenever it answers a dial.
+    var onDate: ((ServerDate, NostrRelayURL) -> Void)?
 
     private let loop: any EventLoop
     private let dialer: any StreamDialer
@@ -40,6 +42,14 @@ final class RelayUplink: RelayPort {
     }
 
     var isConnected: Bool { !connected.isEmpty }
+
+    /// A connection that is not for the relay client; `nil` while nothing may be dialled.
+    func makeSocket(to relay: NostrRelayURL) -> WebSocketClient? {
+        guard isAllowed, let address = try? WebSocketAddress(parsing: relay.text) else { return nil }
+        return WebSocketClient(
+            loop: loop, address: address, dialer: dialer, isolation: isolations.isolation(.relay, relay.text),
+            keepAlive: nil)
+    }
 
     /// Dials when the clock is trusted, and not before: what a wrong clock dates is refused everywhere.
     func setClockTrusted(_ isTrusted: Bool, at now: Now) {
@@ -161,6 +171,10 @@ final class RelayUplink: RelayPort {
 }
 
 extension RelayUplink: WebSocketDelegate {
+    func webSocket(_ socket: WebSocketClient, received date: ServerDate) {
+        if let relay = names[ObjectIdentifier(socket)]?.relay { onDate?(date, relay) }
+    }
+
     func webSocketOpened(_ socket: WebSocketClient) {
         report(socket) { [self] id, now in
             problems[id.relay] = nil

@@ -39,6 +39,8 @@ final class Switchboard: LinkPortDelegate {
     /// `nil` for a peer without internet.
     let relays: (any RelayPort)?
     weak var observer: (any SwitchboardObserver)?
+    /// Hears what peers' clocks say, whenever all engines are quiet: it may change what time it is.
+    weak var clock: ClockService?
     /// `nil` where nothing outlives the process.
     private let archive: MeshArchive?
     private let carried: NostrArchive?
@@ -46,6 +48,7 @@ final class Switchboard: LinkPortDelegate {
     private let loop: any EventLoop
     /// Bits announced besides those the gateway decides.
     private let ownCapabilities: Capabilities
+    private var timesHeard: [(time: WallTime, peer: PeerID, link: LinkID)] = []
     private var isSettling = false
     private var isSevered = false
     private var timer: (any Cancellable)?
@@ -110,7 +113,15 @@ final class Switchboard: LinkPortDelegate {
             loop.enqueue { [weak self] in self?.settle() }
         } else {
             arm()
+            tellTimes()
         }
+    }
+
+    private func tellTimes() {
+        guard !timesHeard.isEmpty else { return }
+        let times = timesHeard
+        timesHeard.removeAll()
+        for (time, peer, link) in times { clock?.heard(time, of: peer, on: link) }
     }
 
     /// Carries out one effect of any engine; false when all are quiet.
@@ -138,6 +149,8 @@ final class Switchboard: LinkPortDelegate {
             case .publicMessage(let message): gateway.radioSeen(stableID: message.stableID, at: loop.now)
             case .carrier(let carrier, let addressedToUs, let depositor):
                 gateway.carrierReceived(carrier, addressedToUs: addressedToUs, depositor: depositor, at: loop.now)
+            case .timeHeard(let time, let peer, let link):
+                if clock != nil { timesHeard.append((time, peer, link)) }
             case .identityLearned(let identity): archive?.keep(identity, at: loop.now.monotonic)
             default: break
             }
@@ -216,6 +229,7 @@ final class Switchboard: LinkPortDelegate {
 
     func linkDown(_ link: LinkID) {
         perform { mesh.linkDown(link, at: $0) }
+        clock?.lost(link)
     }
 
     func peer(on link: LinkID) -> PeerID? { mesh.peer(on: link) }

@@ -8,7 +8,7 @@ public enum OperatorText {
             lines += [""] + wrap("! " + safe(item.message), hanging: 2) + wrap("  " + safe(item.remedy), hanging: 2)
         }
         lines += [""]
-        lines += row("clock", (report.clock.trusted ? "trusted" : "not trusted") + ", \(safe(report.clock.source))")
+        lines += row("clock", clockLine(report.clock))
         lines += row("radio", radio(report.radio))
         lines += report.radio.adapters.flatMap { detail(adapter($0)) }
         lines += report.radio.links.flatMap { detail(link($0)) }

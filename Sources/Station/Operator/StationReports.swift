@@ -15,7 +15,7 @@ extension Station {
         return StatusReport(
             version: Version.text, uptimeSeconds: seconds(since: started, now), peer: mesh.me.hex,
             nickname: configuration.nickname(for: mesh.me), attention: attention,
-            clock: StatusReport.Clock(source: clock.rawValue, trusted: clock.isTrusted),
+            clock: ClockReport(clock),
             radio: StatusReport.Radio(
                 kind: configuration.radio.kind.rawValue, adapters: radio.adapters.map { adapter($0, now) },
                 links: mesh.links.map { link($0, now) }),
@@ -91,11 +91,7 @@ extension Station {
         }
         items += wipeAttention + storageAttention + RadioAdvice.attention(of: radio, at: now.monotonic)
         let carries = configuration.gateway.isEnabled || configuration.bridge.isEnabled
-        if !clock.isTrusted {
-            add(
-                "clock_unproven", "The clock is not known to be right, so nothing is carried to or from relays.",
-                "Let the system synchronise it (timedatectl), or set clock.trust_system = true if you vouch for it.")
-        }
+        items += clockAttention
         if configuration.network.tor == .required {
             add(
                 "tor_unavailable",

@@ -36,15 +36,6 @@ extension StatusReport.Attention: JSONConvertible {
     public var json: JSONValue { ["code": .text(code), "message": .text(message), "remedy": .text(remedy)] }
 }
 
-extension StatusReport.Clock: JSONConvertible {
-    public init(json: JSONValue) throws(JSONMismatch) {
-        source = try json.text("source")
-        trusted = try json.truth("trusted")
-    }
-
-    public var json: JSONValue { ["source": .text(source), "trusted": .truth(trusted)] }
-}
-
 extension StatusReport.Radio: JSONConvertible {
     public init(json: JSONValue) throws(JSONMismatch) {
         kind = try json.text("kind")

@@ -9,7 +9,7 @@ public struct StatusReport: Equatable, Sendable {
     public var nickname: String
     /// What keeps the box from doing all it is set to do, each with the remedy.
     public var attention: [Attention]
-    public var clock: Clock
+    public var clock: ClockReport
     public var radio: Radio
     public var mesh: Mesh
     public var gateway: Service
@@ -21,11 +21,6 @@ public struct StatusReport: Equatable, Sendable {
         public var code: String
         public var message: String
         public var remedy: String
-    }
-
-    public struct Clock: Equatable, Sendable {
-        public var source: String
-        public var trusted: Bool
     }
 
     public struct Radio: Equatable, Sendable {

@@ -36,5 +36,8 @@ enum BoxStores {
     static let directory = VaultStore(
         number: 23, name: "directory", records: 1, bytes: 2 * GeoRelayDirectory.maximumFileBytes)
 
-    static let all = [history, board, identities, publications, processed, carried, directory]
+    /// The last known time, below which no later run goes without the operator's word.
+    static let clock = VaultStore(number: 8, name: "clock", records: 1, bytes: 256)
+
+    static let all = [history, board, identities, publications, processed, carried, directory, clock]
 }

@@ -1,0 +1,65 @@
+import Basics
+import Gateway
+import Mesh
+
+/// Joins the clock to the engines and relays: carries out what follows when the time or its source changes.
+final class Timekeeper {
+    /// What is done by the time besides the mesh and the gateway.
+    struct Relays {
+        /// Publishing and asking, on or off.
+        var setOpen: (Bool, Now) -> Void
+        /// Connections whose safety rests on the time, on or off.
+        var setRouteOpen: (Bool, Now) -> Void
+    }
+
+    let service: ClockService
+    private let switchboard: Switchboard
+    private let relays: Relays
+    private let probe: TimeProbe?
+
+    init(_ service: ClockService, switchboard: Switchboard, relays: Relays, probe: TimeProbe?) {
+        self.service = service
+        self.switchboard = switchboard
+        self.relays = relays
+        self.probe = probe
+        switchboard.clock = service
+        service.onStep = { [unowned self] in carry($0) }
+        probe?.onDate = { [unowned service] in service.heard($0, of: $1.text) }
+        probe?.onEvent = { [unowned service] in service.heard(event: $0, by: $1, of: $2.text) }
+    }
+
+    /// Call it when the engines have started.
+    func start() {
+        service.start()
+        ask()
+    }
+
+    func stop() {
+        service.stop()
+        probe?.set(.none)
+        switchboard.clock = nil
+    }
+
+    /// How much the relays' time is needed now.
+    func ask() {
+        let source = service.standing.source
+        probe?.set(source > .relays ? .none : source == .relays ? .refresh : .urgent)
+    }
+
+    private func carry(_ step: ClockStep) {
+        switchboard.perform { now in
+            switch step {
+            case .closeRelays: relays.setOpen(false, now)
+            case .openRelays: relays.setOpen(true, now)
+            case .withdrawGateway: switchboard.gateway.setClockTrusted(false, at: now)
+            case .offerGateway: switchboard.gateway.setClockTrusted(true, at: now)
+            case .silenceMesh: switchboard.mesh.setClockTrusted(false, at: now)
+            case .wakeMesh: switchboard.mesh.setClockTrusted(true, at: now)
+            case .closeRoute: relays.setRouteOpen(false, now)
+            case .openRoute: relays.setRouteOpen(true, now)
+            case .shift: break
+            }
+        }
+        if step == .openRoute { probe?.wayOpened() }
+    }
+}
