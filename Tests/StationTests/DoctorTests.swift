@@ -148,7 +148,7 @@ final class DoctorTests: XCTestCase {
     }
 
     func testClockStateAndConfigurationAreLookedAt() {
-        XCTAssertEqual(codes { $0.clock = .unproven }, ["clock"])
+        XCTAssertEqual(codes { $0.clock = .lastKnown }, ["clock"])
         XCTAssertEqual(codes { $0.clock = .configured }, [])
         let states: [DoctorFacts.State] = [.homeless, .notDirectory, .foreign, .open, .readOnly, .unreadable("why")]
         for state in states { XCTAssertEqual(codes { $0.state = state }, ["state-directory"]) }
@@ -160,7 +160,7 @@ final class DoctorTests: XCTestCase {
 
     func testFaultsComeBeforeWarningsAndTheReportCountsBoth() throws {
         var facts = healthy()
-        facts.clock = .unproven
+        facts.clock = .lastKnown
         facts.state = .open
         facts.controllers[0].block = .soft
         let diagnosis = Diagnosis(facts)

@@ -1,3 +1,5 @@
+import Basics
+
 /// What mesh time is taken from, the least believed first.
 public enum ClockSource: String, CaseIterable, Comparable, Sendable {
     /// The latest time ever known to be past, or what the system clock says when that is later. Nobody vouches for it.
@@ -12,6 +14,15 @@ public enum ClockSource: String, CaseIterable, Comparable, Sendable {
     case configured
     /// The kernel keeps the system clock in step with a time source.
     case synchronised
+
+    /// The best that the machine itself has to say.
+    init(ofSystem wall: WallTime, isSynchronised: Bool, isVouchedFor: Bool) {
+        guard wall >= ClockLimits.floor else {
+            self = .lastKnown
+            return
+        }
+        self = isSynchronised ? .synchronised : isVouchedFor ? .configured : .lastKnown
+    }
 
     /// Whether what it dates may be published. Below it no gateway or bridge bit is set either, since every receiver
     /// would refuse what a wrong clock has dated.

@@ -22,9 +22,9 @@ public enum HostSurvey {
         facts.holders = survey.holders
         facts.seesAllProcesses = survey.seesAll
         facts.daemon = survey.daemon
-        facts.clock = ClockSource.judge(
-            WallTime(milliseconds: UInt64(max(0, time(nil))) * 1_000),
-            kernelSynchronised: ClockSource.kernelIsSynchronised, configurationVouches: configuration.clock.trustSystem)
+        facts.clock = ClockSource(
+            ofSystem: SystemClock.wall, isSynchronised: SystemClock.isSynchronised,
+            isVouchedFor: configuration.clock.trustSystem)
         facts.stateDirectory = configuration.stateDirectory
         facts.state = state(
             configuration.stateDirectory, owner: survey.daemon.flatMap { owner(of: $0.pid) } ?? geteuid())
