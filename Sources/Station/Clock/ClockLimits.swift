@@ -11,7 +11,7 @@ enum ClockLimits {
     static let peerQuorum = 3
     /// Relays that must agree, where so many are configured.
     static let relayQuorum = 2
-    /// A reading is used while its error cannot exceed this, milliseconds: peers allow twice as much between two clocks.
+    /// A reading is used while its error cannot exceed this, milliseconds. Peers allow two clocks twice as much.
     static let tolerance: Int64 = 60_000
     /// A crystal drifts by no more than one part in so many, twice what is usual: nine seconds a day.
     static let drift: Int64 = 10_000

@@ -79,8 +79,8 @@ struct PeerTimes {
     }
 }
 
-/// What the clocks of relays say: one vote each, by the `Date` of its last answer, or by what several authors dated just
-/// now where it gives none.
+/// What the clocks of relays say: one vote each, by the `Date` of its last answer, or by what several authors dated
+/// just now where it gives none.
 struct RelayTimes {
     private struct Sample {
         var date: (offset: ClockOffset, heard: Instant)?

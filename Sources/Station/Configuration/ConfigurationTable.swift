@@ -15,8 +15,8 @@ enum ConfigurationTable {
         (
             "clock",
             "Peers ignore a box whose clock is more than two minutes off, so nothing is published on a doubtful one. "
-                + "Without a synchronised system clock the time comes from relays, or for the mesh alone from three peers "
-                + "who agree; bitgate clock tells, and can set it."
+                + "Without a synchronised system clock the time comes from relays, or for the mesh alone from three "
+                + "peers who agree; bitgate clock tells, and can set it."
         ),
         ("log", "The log on standard error. It never holds names, messages, identifiers or places."),
     ]

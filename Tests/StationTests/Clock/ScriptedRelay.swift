@@ -5,8 +5,8 @@ import XCTest
 
 @testable import Uplink
 
-/// Relays in virtual time, down to the bytes: each has a clock of its own, takes every event and subscription, and notes
-/// when what was said to it.
+/// Relays in virtual time, down to the bytes: each has a clock of its own, takes every event and subscription, and
+/// notes when it came.
 final class ScriptedRelays: StreamDialer {
     final class Relay {
         /// How far its clock is off; `nil` for one that tells no date.
