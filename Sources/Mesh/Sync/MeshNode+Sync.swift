@@ -2,9 +2,10 @@ import Basics
 import Wire
 
 extension MeshNode {
-    /// Whether wall time is good enough to date our packets and to judge ages by. Until it is, nothing of ours goes out,
-    /// nothing is asked for, answered, kept or let go of, and an archive handed over waits; what others say is heard and
-    /// relayed whatever its time (chapter 03 A13.7, chapter 04 T14). Whoever steps the clock takes trust back first.
+    /// Whether wall time is good enough to date our packets and to judge ages by. Until it is, nothing of ours goes
+    /// out, nothing is asked for, answered, kept or let go of, and an archive handed over waits; what others say is
+    /// heard and relayed whatever its time (chapter 03 A13.7, chapter 04 T14). Whoever steps the clock takes trust
+    /// back first.
     public func setClockTrusted(_ isTrusted: Bool, at now: Now) {
         self.now = now
         guard isTrusted != isClockTrusted else { return }
