@@ -169,6 +169,7 @@ public final class AttributeBearer {
 
     private func unsubscribed(at now: Instant) {
         unusedDeadline = now + ATTLimits.unusedTime
+        (exchangeDue, patienceEnds) = (nil, nil)
         guard unsubscriptions.take(at: now) else { return fail(.restless) }
         guard isUp else { return }
         isUp = false

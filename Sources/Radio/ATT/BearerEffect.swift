@@ -1,7 +1,8 @@
 /// What an `AttributeBearer` asks of the link that holds its socket.
 public enum BearerEffect: Equatable, Sendable {
     /// Send before everything else, from a slot of its own that is never behind data (chapter 03 A10). While one waits
-    /// for the socket, read nothing more from it: a peer that does not take its answers asks no further questions.
+    /// for the socket, read nothing more from it: a peer that does not take its answers asks no further questions. One
+    /// PDU received has at most one.
     case transmitResponse([UInt8])
     /// Send after responses and before frames. At most one is under way at a time.
     case transmitRequest([UInt8])

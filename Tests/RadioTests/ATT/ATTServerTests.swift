@@ -75,6 +75,26 @@ final class ATTServerTests: XCTestCase {
         }
     }
 
+    func testThePatienceForAnMTUBeginsWithEachSubscription() {
+        let phone = phone(mtu: nil)
+        phone.advance(.milliseconds(1_500))
+        phone.receive(bytes(unsubscribe))
+        phone.advance(.seconds(10))
+        phone.receive(bytes(subscribe))
+        XCTAssertEqual(phone.take(), [.response("13"), .response("13")])
+        XCTAssertEqual(phone.effects(of: "02 05 02").last, .up(frameLimit: 512))
+    }
+
+    /// A frame proves the link before anything is agreed on; what is to be sent waits all the same.
+    func testALinkThatCameUpByAFrameStillWaitsForItsMTU() {
+        let phone = phone(mtu: nil)
+        XCTAssertEqual(phone.effects(of: "52 12 00 \(frameHex)").first, .up(frameLimit: 20))
+        XCTAssertEqual(phone.bearer.fit(400), .wait)
+        XCTAssertEqual(
+            phone.effects(of: "02 05 02"), [.response("03 05 02"), .frameLimitChanged(512), .readyForFrames])
+        XCTAssertEqual(phone.bearer.fit(400), .ready)
+    }
+
     // MARK: Subscription
 
     func testASubscriptionMakesTheLinkAndItsEndUnmakesIt() {
