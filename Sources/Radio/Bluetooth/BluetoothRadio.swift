@@ -214,6 +214,11 @@ public final class BluetoothRadio: LinkPort {
         guard isRunning else { return }
         for seat in seats { seat.updateWants(at: now) }
         take(planner.next(in: situation, at: now))
+        awaitAdmission()
+    }
+
+    /// An adapter that serves others first does not say when it has.
+    private func awaitAdmission() {
         if planner.waiting > 0, seats.contains(where: { $0.rests(at: now) }) {
             runQueue(at: now + BluetoothLimits.admissionRetry)
         }
@@ -221,6 +226,7 @@ public final class BluetoothRadio: LinkPort {
 
     func heard(_ sighting: Sighting, on index: UInt16) {
         take(planner.heard(sighting, on: index, in: situation, at: now))
+        awaitAdmission()
     }
 
     private func take(_ step: ConnectionPlanner.Step) {
