@@ -62,7 +62,8 @@ public final class Station: Box {
         let loop = clock.loop
         self.loop = loop
         started = loop.now.monotonic
-        radio = try Station.makeRadio(configuration, peer: identity.node.peerID, loop: loop, log: log)
+        radio = try Station.makeRadio(
+            configuration, peer: identity.node.peerID, masterKey: masterKey, loop: loop, log: log)
         uplink = RelayUplink(
             loop: loop, relays: configuration.relayChoice, isAllowed: configuration.network.tor == .off,
             dialer: LoopbackDialer(loop: loop), archive: NostrArchive(vault))

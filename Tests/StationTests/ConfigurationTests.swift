@@ -37,6 +37,7 @@ final class ConfigurationTests: XCTestCase {
             [radio]
             kind = "air"
             adapters = ["hci1", "00:1a:7D:DA:71:13"]
+            address = "public"
             service = "debug"
             links = 5
             outgoing_links = 2
@@ -75,7 +76,7 @@ final class ConfigurationTests: XCTestCase {
         expected.radio = .init(
             kind: .air,
             adapters: [.index(1), .address(BluetoothAddress(value: 0x001A_7DDA_7113, kind: .public))],
-            service: .debug, links: 5, outgoingLinks: 2)
+            address: .public, service: .debug, links: 5, outgoingLinks: 2)
         expected.air.room = "/r"
         expected.air.name = AirName("n-1")
         expected.air.mtu = 185

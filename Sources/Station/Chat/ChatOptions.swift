@@ -1,3 +1,4 @@
+import Crypto
 import EventLoop
 import Radio
 import Wire
@@ -58,12 +59,17 @@ public struct ChatOptions {
         }
     }
 
-    func makeRadio(loop: any EventLoop) -> any ObservedRadio {
+    /// - Parameter masterKey: of the state that is kept; nil without one.
+    func makeRadio(loop: any EventLoop, masterKey: SecretBytes?) -> any ObservedRadio {
         switch place {
         case .air(let room, let name):
             return VirtualAir(loop: loop, configuration: VirtualAirConfiguration(room: room, name: name))
         case .bluetooth(let adapters):
-            return BluetoothRadio.system(loop: loop, configuration: BluetoothConfiguration(), adapters: adapters)
+            var random = SystemRandomNumberGenerator()
+            let key = masterKey ?? .random(count: OwnAddress.seedSize, using: &random)
+            return BluetoothRadio.system(
+                loop: loop, configuration: BluetoothConfiguration(), adapters: adapters,
+                ownAddress: OwnAddress(masterKey: key, isAlwaysRandom: true))
         }
     }
 }
@@ -74,6 +80,7 @@ extension ChatPeer {
         var random = SystemRandomNumberGenerator()
         var state: StateDirectory?
         var trust: TrustVault?
+        var masterKey: SecretBytes?
         let identity: StationIdentity
         do throws(StationFault) {
             if let path = options.stateDirectory {
@@ -82,13 +89,14 @@ extension ChatPeer {
                 identity = stored.identity
                 trust = TrustVault(in: directory, masterKey: stored.masterKey, loop: loop)
                 state = directory
+                masterKey = stored.masterKey
             } else {
                 identity = .generate(using: &random)
             }
         } catch {
             throw error.about("--state")
         }
-        let radio = options.makeRadio(loop: loop)
+        let radio = options.makeRadio(loop: loop, masterKey: masterKey)
         self.init(
             loop: loop, radio: radio, identity: identity, state: state, trust: trust, nickname: options.nickname,
             bridgeIsOn: options.bridgeIsOn)

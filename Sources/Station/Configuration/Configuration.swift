@@ -27,9 +27,12 @@ public struct Configuration: Equatable, Sendable {
         public enum Kind: String, CaseIterable, Sendable { case bluetooth, air }
         /// Which builds of the phone application are met: they use services of their own.
         public enum Service: String, CaseIterable, Sendable { case release, debug }
+        /// What the controllers are called on the air.
+        public enum Address: String, CaseIterable, Sendable { case random, `public` }
         public var kind = Kind.bluetooth
         /// Empty: all there are.
         public var adapters: [AdapterChoice] = []
+        public var address = Address.random
         public var service = Service.release
         /// Of each adapter, both roles together.
         public var links = 8

@@ -44,6 +44,10 @@ enum ConfigurationTable {
                     + "stays the same when others are plugged in. Empty: all there are. One may come later, or go and "
                     + "come back; nothing else may use it meanwhile."),
             Setting(
+                "radio.address", \.radio.address, .choice,
+                "What controllers are called on the air: \"random\" is an address that stays until a wipe, \"public\" "
+                    + "the one they were built with, which no wipe changes."),
+            Setting(
                 "radio.service", \.radio.service, .choice,
                 "\"release\" meets everybody's app, \"debug\" the developers' builds for iOS: a mesh apart."),
             Setting(
