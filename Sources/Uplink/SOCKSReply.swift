@@ -1,5 +1,5 @@
-/// A proxy's answer to CONNECT (RFC 1928 §6), with the codes Tor adds for onion services when its `ExtendedErrors` flag
-/// is set.
+/// A proxy's answer to CONNECT (RFC 1928 §6), with the codes that Tor adds for onion services when its flag
+/// `ExtendedErrors` is set.
 enum SOCKSReply: UInt8, CaseIterable {
     case succeeded = 0x00
     case generalFailure = 0x01

@@ -4,6 +4,8 @@ import Basics
 public enum UplinkLimits {
     /// Largest message taken from a server, all fragments together (chapter 05 §1.1, §6.10).
     public static let messageBytes = 524_288
+    /// Frames of one message.
+    static let messageFragments = 1_024
     /// Messages and bytes waiting to be sent; more are refused to the caller.
     public static let sendQueueBytes = 1_048_576
     public static let sendQueueMessages = 512
@@ -25,12 +27,12 @@ public enum UplinkLimits {
     /// One read from the transport.
     static let readChunk = 16_384
     /// Reads handled in one turn of the loop.
-    static let readsPerTurn = 16
-    /// Messages, pongs and the like delivered in one turn: a megabyte can hold half a million empty ones.
+    static let readsPerTurn = 4
+    /// Messages, pongs and the like delivered in one turn: a read can hold eight thousand empty ones.
     static let eventsPerTurn = 256
 
-    /// Encrypted bytes of one connection worked on in one turn: at worst twelve thousand records of one byte each.
-    static let tlsBytesPerTurn = 262_144
+    /// Encrypted bytes of one connection worked on in one turn: at worst three thousand records of one byte each.
+    static let tlsBytesPerTurn = 65_536
     /// What may wait to be sent before a connection is no longer read from.
     static let tlsUnsentBytes = 65_536
     /// Authorities between a server and a trusted one.

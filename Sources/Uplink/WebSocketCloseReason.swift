@@ -30,7 +30,7 @@ public enum WebSocketCloseReason: Equatable, Sendable, CustomStringConvertible {
     case protocolError
     /// A text message is not UTF-8.
     case invalidText
-    /// A message exceeds 512 KiB.
+    /// A message exceeds 512 KiB, or 1,024 frames.
     case messageTooLarge
 
     /// Redialling soon is pointless: name resolution failure or a non-upgrade HTTP response (chapter 05 §6.3), and
@@ -60,7 +60,9 @@ public enum WebSocketCloseReason: Equatable, Sendable, CustomStringConvertible {
         case .unresponsive: "the server has stopped answering"
         case .protocolError: "the server broke the WebSocket protocol"
         case .invalidText: "the server sent text that is not UTF-8"
-        case .messageTooLarge: "the server sent a message of more than \(UplinkLimits.messageBytes) bytes"
+        case .messageTooLarge:
+            "the server sent a message of more than \(UplinkLimits.messageBytes) bytes or "
+                + "\(UplinkLimits.messageFragments) frames"
         }
     }
 

@@ -21,6 +21,8 @@ final class WebSocketFraming {
     private var events: [Event] = []
     /// Pings received since everything queued was last sent: no fewer than the answers that wait.
     private(set) var unansweredPings = 0
+    /// Of the message under way.
+    private var fragments = 0
 
     /// - Parameter mask: fresh randomness for each frame sent.
     init?(mask: @escaping () -> UInt32) {
@@ -56,6 +58,10 @@ final class WebSocketFraming {
             }
             return 0
         }
+        callbacks.on_frame_recv_start_callback = { _, frame, user in
+            guard let framing = WebSocketFraming.from(user), let frame else { return }
+            framing.began(frame.pointee)
+        }
         callbacks.on_msg_recv_callback = { _, message, user in
             guard let framing = WebSocketFraming.from(user), let message else { return }
             framing.received(message.pointee)
@@ -90,11 +96,23 @@ final class WebSocketFraming {
     /// False once a close frame was received or the server broke the protocol.
     var isReading: Bool { wslay_event_get_read_enabled(context) != 0 }
 
+    /// wslay keeps some sixty bytes for each fragment, however small, so it is not enough to bound the message.
+    private func began(_ frame: wslay_event_on_frame_recv_start_arg) {
+        // Control frames, from 8 on, may come between fragments.
+        guard frame.opcode < 8 else { return }
+        fragments = frame.opcode == UInt8(WSLAY_CONTINUATION_FRAME.rawValue) ? fragments + 1 : 1
+        guard isRefused else { return }
+        wslay_event_shutdown_read(context)
+        queueClose(code: UInt16(WSLAY_CODE_MESSAGE_TOO_BIG.rawValue), text: "")
+    }
+
+    private var isRefused: Bool { fragments > UplinkLimits.messageFragments }
+
     private func received(_ message: wslay_event_on_msg_recv_arg) {
         let bytes = message.msg.map { Array(UnsafeBufferPointer(start: $0, count: message.msg_length)) } ?? []
         switch UInt32(message.opcode) {
-        case WSLAY_TEXT_FRAME.rawValue: events.append(.text(bytes))
-        case WSLAY_BINARY_FRAME.rawValue: events.append(.binary(bytes))
+        case WSLAY_TEXT_FRAME.rawValue where !isRefused: events.append(.text(bytes))
+        case WSLAY_BINARY_FRAME.rawValue where !isRefused: events.append(.binary(bytes))
         case WSLAY_PING.rawValue: unansweredPings += 1
         case WSLAY_PONG.rawValue: events.append(.pong(bytes))
         case WSLAY_CONNECTION_CLOSE.rawValue:

@@ -95,6 +95,8 @@ final class SocketLog: WebSocketDelegate {
 
     private(set) var events: [Event] = []
     var onEvent: ((Event) -> Void)?
+    /// Whether messages are among `events`.
+    var keepsMessages = true
 
     func webSocketOpened(_ socket: WebSocketClient) { record(.opened) }
     func webSocket(_ socket: WebSocketClient, received date: ServerDate) { record(.date(date)) }
@@ -104,7 +106,7 @@ final class SocketLog: WebSocketDelegate {
     func webSocket(_ socket: WebSocketClient, closed reason: WebSocketCloseReason) { record(.closed(reason)) }
 
     private func record(_ event: Event) {
-        events.append(event)
+        if case .message = event, !keepsMessages {} else { events.append(event) }
         onEvent?(event)
     }
 

@@ -39,6 +39,8 @@ final class RawServer {
     }
 
     private func serve(_ connection: FileDescriptor) {
+        hangUp()
+        (header, isUpgraded, received) = ([], false, [])
         self.connection = connection
         watch = loop.watch(connection.raw, .read) { [weak self] _ in self?.read() }
     }
