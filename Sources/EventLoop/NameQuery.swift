@@ -11,10 +11,35 @@ public final class NameQuery: Cancellable {
         case unavailable(String)
     }
 
-    private weak var loop: LibeventLoop?
-    private var resolver: OpaquePointer?
-    private var request: OpaquePointer?
-    private var completion: ((Result<[String], Failure>) -> Void)?
+    /// What libevent refers to until it has answered, which it always does, also after cancelling; only then may its
+    /// resolver be freed.
+    private final class Request {
+        weak var loop: LibeventLoop?
+        var resolver: OpaquePointer?
+        var handle: OpaquePointer?
+        var isAnswered = false
+        var completion: ((Result<[String], Failure>) -> Void)?
+
+        init(loop: LibeventLoop, _ completion: @escaping (Result<[String], Failure>) -> Void) {
+            self.loop = loop
+            self.completion = completion
+        }
+
+        func answer(_ result: Result<[String], Failure>) {
+            isAnswered = true
+            handle = nil
+            // The resolver must not be freed from inside its own call.
+            loop?.enqueue { [self] in
+                if let resolver { evdns_base_free(resolver, 0) }
+                resolver = nil
+                let completion = completion
+                self.completion = nil
+                completion?(result)
+            }
+        }
+    }
+
+    private let request: Request
 
     /// Addresses of one name that are looked at.
     private static let addressLimit = 16
@@ -25,42 +50,35 @@ public final class NameQuery: Cancellable {
     public init(
         _ host: String, loop: LibeventLoop, completion: @escaping (Result<[String], Failure>) -> Void
     ) {
-        self.loop = loop
-        self.completion = completion
+        request = Request(loop: loop, completion)
         guard let resolver = evdns_base_new(loop.base, Int32(EVDNS_BASE_INITIALIZE_NAMESERVERS)) else {
-            finishLater(.failure(.unavailable("no name server is configured")))
+            request.answer(.failure(.unavailable("no name server is configured")))
             return
         }
-        self.resolver = resolver
+        request.resolver = resolver
         evdns_base_search_clear(resolver)
         var hints = addrinfo()
         hints.ai_family = AF_UNSPEC
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         hints.ai_protocol = Int32(IPPROTO_TCP)
-        request = evdns_getaddrinfo(
+        let handle = evdns_getaddrinfo(
             resolver, host, nil, &hints,
             { status, list, address in
+                defer { if let list { evutil_freeaddrinfo(list) } }
                 guard let address else { return }
-                Unmanaged<NameQuery>.fromOpaque(address).takeUnretainedValue().answered(status, list)
-            }, Unmanaged.passUnretained(self).toOpaque())
+                Unmanaged<Request>.fromOpaque(address).takeRetainedValue().answer(NameQuery.read(status, list))
+            }, Unmanaged.passRetained(request).toOpaque())
+        // What needs no server is answered at once.
+        if !request.isAnswered { request.handle = handle }
     }
 
     deinit { cancel() }
 
     public func cancel() {
-        completion = nil
-        if let request {
-            self.request = nil
-            evdns_getaddrinfo_cancel(request)
-        }
-        release()
-    }
-
-    private func answered(_ status: Int32, _ list: UnsafeMutablePointer<addrinfo>?) {
-        request = nil
-        defer { if let list { evutil_freeaddrinfo(list) } }
-        guard completion != nil else { return }
-        finishLater(NameQuery.read(status, list))
+        request.completion = nil
+        guard let handle = request.handle else { return }
+        request.handle = nil
+        evdns_getaddrinfo_cancel(handle)
     }
 
     private static func read(
@@ -84,21 +102,5 @@ public final class NameQuery: Cancellable {
             entry = current.pointee.ai_next
         }
         return addresses.isEmpty ? .failure(.noSuchName) : .success(addresses)
-    }
-
-    /// The resolver must not be freed from inside its own call.
-    private func finishLater(_ result: Result<[String], Failure>) {
-        loop?.enqueue { [weak self] in
-            guard let self, let completion = self.completion else { return }
-            self.completion = nil
-            self.release()
-            completion(result)
-        }
-    }
-
-    private func release() {
-        guard let resolver else { return }
-        self.resolver = nil
-        evdns_base_free(resolver, 0)
     }
 }

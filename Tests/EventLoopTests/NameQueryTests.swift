@@ -25,15 +25,28 @@ final class NameQueryTests: XCTestCase {
         XCTAssertTrue(local.contains("127.0.0.1") || local.contains("::1"), "\(local)")
     }
 
+    private func run(_ loop: LibeventLoop) {
+        loop.schedule(after: .milliseconds(100)) { loop.stop() }
+        loop.run()
+    }
+
     func testCancelledOrReleasedQueryEndsWithoutAWord() throws {
         let loop = try LibeventLoop()
         var isAnswered = false
-        for host in ["localhost", "192.0.2.7", "relay.invalid"] {
+        for host in ["localhost", "192.0.2.7"] + [String](repeating: "relay.invalid", count: 100) {
             NameQuery(host, loop: loop) { _ in isAnswered = true }.cancel()
             _ = NameQuery(host, loop: loop) { _ in isAnswered = true }
         }
-        loop.schedule(after: .milliseconds(50)) { loop.stop() }
-        loop.run()
+        run(loop)
         XCTAssertFalse(isAnswered)
+    }
+
+    func testQueryMayBeCancelledWhileItsAnswerIsOnTheWay() throws {
+        let loop = try LibeventLoop()
+        for delay in [0, 1, 20] {
+            let query = NameQuery("relay.invalid", loop: loop) { _ in }
+            loop.schedule(after: .milliseconds(delay)) { query.cancel() }
+            run(loop)
+        }
     }
 }
