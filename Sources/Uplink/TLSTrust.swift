@@ -7,7 +7,7 @@ import Copenssl
 /// loop busy for half a second with a finite-field group of its own choice.
 public final class TLSTrust {
     public enum Anchors: Equatable, Sendable {
-        /// The system's certificate store.
+        /// The system's certificate store; `SSL_CERT_FILE` in the environment names another one.
         case system
         /// Only the authorities in this PEM file.
         case file(String)

@@ -23,7 +23,8 @@ struct FuzzTarget: Sendable {
         }
     }
 
-    static let all = packets + fragments + sync + streams + payloads + texts + events + noise + privates + radio
+    static let all =
+        packets + fragments + sync + streams + payloads + texts + events + noise + privates + radio + uplink
 }
 
 /// Ends the run, so that the fuzzer keeps the input.

@@ -29,7 +29,10 @@ final class TidyTests: XCTestCase {
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Vault", "Clibsodium", "Csecp256k1", "Czlib",
             "CAllocationCount", "Glibc",
         ],
-        "fuzz": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "Radio", "Glibc"],
+        "fuzz": [
+            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
+            "Glibc",
+        ],
     ]
 
     private static let pureModules = [
