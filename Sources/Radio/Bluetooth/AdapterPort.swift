@@ -103,18 +103,21 @@ public struct AdapterStatus: Sendable {
     public var isScanning: Bool
     public var lastReport: Instant?
     public var lastTraffic: Instant?
+    /// When it last did something it was told to do on the air.
+    public var lastAnswer: Instant?
     /// What recovery had to do since the start of the process.
     public var counters: Tally<AdapterEvent>
 
     public init(
         state: State, isAdvertising: Bool = false, isScanning: Bool = false, lastReport: Instant? = nil,
-        lastTraffic: Instant? = nil, counters: Tally<AdapterEvent> = Tally()
+        lastTraffic: Instant? = nil, lastAnswer: Instant? = nil, counters: Tally<AdapterEvent> = Tally()
     ) {
         self.state = state
         self.isAdvertising = isAdvertising
         self.isScanning = isScanning
         self.lastReport = lastReport
         self.lastTraffic = lastTraffic
+        self.lastAnswer = lastAnswer
         self.counters = counters
     }
 }

@@ -29,7 +29,9 @@ extension BluetoothRadio: ObservedRadio {
     public var liveness: [RadioLiveness] {
         seats.sorted { $0.index < $1.index }.map { seat in
             let status = seat.port.status
-            let proofs = [status.lastReport, status.lastTraffic, seat.lastReceived, seat.upSince]
+            // An empty place is no fault: doing what it is told is life enough, until something speaks against it.
+            let answer = status.state == .ready ? status.lastAnswer : nil
+            let proofs = [status.lastReport, status.lastTraffic, seat.lastReceived, seat.upSince, answer]
             // What is absent or switched off is nothing that a new process would help.
             let isExpected = [.ready, .settingUp, .wedged].contains(status.state)
             return RadioLiveness(name: seat.name, isExpected: isExpected, lastProof: proofs.compactMap { $0 }.max())

@@ -101,6 +101,11 @@ public final class AdapterDirectory: AdapterSource {
     }
 
     private func found(_ index: UInt16) {
+        guard !present.contains(index) else {
+            // Its engine may have found it gone meanwhile, and it is back.
+            adapters.first { $0.index == index }?.appeared(knownCommands: knownCommands)
+            return
+        }
         guard present.count < ManagementLimits.listEntries, present.insert(index).inserted else { return }
         if choices.isEmpty || choices.contains(.index(index)) {
             adapter(index)?.appeared(knownCommands: knownCommands)

@@ -25,8 +25,7 @@ extension AdapterEngine {
     mutating func nextAirCommand(at now: Instant) -> (ManagementCommand, Purpose)? {
         if let request = requests.popFirst() { return (request, .request) }
         // Both make room for an attempt, which waits for neither.
-        let scan = scanning.next(
-            isPaused: pause.pausesScanning, links: links.count, hearsEverybody: isSilent(at: now), at: now)
+        let scan = scanning.next(isPaused: pause.pausesScanning, hearsEverybody: isSilent(at: now), at: now)
         if let scan, pause.pausesScanning { return (scan, .scanning) }
         if let command = advertising.next(isPaused: pause.pausesAdvertising, at: now) {
             return (command, .advertising)
@@ -54,6 +53,7 @@ extension AdapterEngine {
         // The kernel gives up on a silent controller after two seconds. One that makes the kernel itself fall silent
         // needs a reset.
         if outcome == .timedOut { return powerCycle(at: now) }
+        if case .success = outcome, flight.purpose == .advertising || flight.purpose == .scanning { lastAnswer = now }
         switch flight.purpose {
         case .advertising:
             let wasOnAir = advertising.isOnAir
@@ -80,7 +80,12 @@ extension AdapterEngine {
             settingsChanged(controller.current, at: now)
         case .readConnections:
             guard let list = ConnectionList(parsing: answer) else { return counters.count(.badMessage) }
-            links = Set(list.addresses.compactMap(\.lowEnergy).prefix(ManagementLimits.links))
+            let current = Set(list.addresses.compactMap(\.lowEnergy).prefix(ManagementLimits.links))
+            // The kernel drops events when nobody reads them fast enough.
+            for address in links.subtracting(current).sorted(by: { $0.value < $1.value }) {
+                emit(.disconnected(address, reason: 0))
+            }
+            links = current
         default: break
         }
     }
@@ -202,6 +207,7 @@ extension AdapterEngine {
         AdapterStatus(
             state: state, isAdvertising: phase == .ready && advertising.isOnAir,
             isScanning: phase == .ready && scanning.since != nil, lastReport: lastReport, lastTraffic: lastTraffic,
+            lastAnswer: lastAnswer,
             counters: counters)
     }
 

@@ -62,6 +62,7 @@ struct AdapterEngine {
     var counters = Tally<AdapterEvent>()
     var lastReport: Instant?
     var lastTraffic: Instant?
+    var lastAnswer: Instant?
     var flight: Flight?
     var setUp = SetUpProgress()
     var setUpFailures = 0
@@ -107,10 +108,12 @@ struct AdapterEngine {
     mutating func stop() {
         guard phase != .stopped else { return }
         let wasReady = phase == .ready
+        let ending = links.sorted { $0.value < $1.value }
         effects.removeAll()
         leave(for: .stopped)
         effects.removeAll()
         guard wasReady else { return }
+        for address in ending { emit(.post(.disconnect(ManagementAddress(address)))) }
         emit(.post(.stopDiscovery))
         emit(.post(.removeAdvertising(AdapterEngine.instanceNumber)))
     }

@@ -55,6 +55,8 @@ enum ManagementLimits {
     static let freshScanGap = Interval.seconds(2)
     /// Refusals "busy" in a row before somebody else's discovery is stopped.
     static let busyScans = 3
+    /// One round of so many hears everybody: phones that name the service in its data alone (chapter 03 A4).
+    static let openRoundEvery = 12
     /// Without a report for this long, a round hears everybody, not only the mesh: proof that the receiver works.
     static let silenceBeforeOpenRound = Interval.seconds(60)
     /// Without a report and without a link while scanning, a scan counts as dead (chapter 03 A13.6).

@@ -13,6 +13,7 @@ struct ScanKeeper {
     private var window: (isOn: Bool, ends: Instant)?
     private var refusals = 0
     private var failures = 0
+    private var rounds = 0
     private let service: BluetoothUUID
     private let sharesAntenna: Bool
 
@@ -26,11 +27,10 @@ struct ScanKeeper {
         let off: Interval
     }
 
-    /// The duty rule of chapter 03 A4 for a box on mains power: continuous unless it has all the outgoing links it may
-    /// have, or shares the antenna with Wi-Fi. nil means continuous.
-    static func cycle(links: Int, sharesAntenna: Bool) -> Cycle? {
-        if links >= 6 { return Cycle(on: .seconds(3), off: .seconds(15)) }
-        return sharesAntenna ? Cycle(on: .seconds(5), off: .seconds(10)) : nil
+    /// The duty rule of chapter 03 A4 for a box on mains power: continuous, which nil means, unless the antenna is shared
+    /// with Wi-Fi. Without a link to spare a scan is not wanted at all.
+    static func cycle(sharesAntenna: Bool) -> Cycle? {
+        sharesAntenna ? Cycle(on: .seconds(5), off: .seconds(10)) : nil
     }
 
     /// When `next` may have something to say without any event.
@@ -42,9 +42,9 @@ struct ScanKeeper {
 
     /// The command that brings discovery closer to what is wanted.
     /// - Parameter hearsEverybody: whether a round that starts now is to report all advertisers.
-    mutating func next(isPaused: Bool, links: Int, hearsEverybody: Bool, at now: Instant) -> ManagementCommand? {
+    mutating func next(isPaused: Bool, hearsEverybody: Bool, at now: Instant) -> ManagementCommand? {
         if let pausedUntil, now >= pausedUntil { self.pausedUntil = nil }
-        let isDue = isInWindow(links: links, at: now) && isWanted && !isPaused && pausedUntil == nil
+        let isDue = isInWindow(at: now) && isWanted && !isPaused && pausedUntil == nil
         if let notBefore, now < notBefore { return nil }
         notBefore = nil
         if let since {
@@ -52,19 +52,28 @@ struct ScanKeeper {
         }
         guard isDue else { return nil }
         if refusals >= ManagementLimits.busyScans { return .stopDiscovery }
-        return hearsEverybody ? .startDiscovery : .startServiceDiscovery(service)
+        // The kernel's filter looks at lists of services only; what names ours elsewhere is heard without it.
+        let isOpen = hearsEverybody || rounds % ManagementLimits.openRoundEvery == ManagementLimits.openRoundEvery - 1
+        return isOpen ? .startDiscovery : .startServiceDiscovery(service)
     }
 
     /// Takes the end of a command that came from `next`.
     /// - Returns: false when the controller does not do what it is told, again and again.
     mutating func ended(_ command: ManagementCommand, _ outcome: ManagementOutcome, at now: Instant) -> Bool {
         switch (command, outcome) {
+        case (.stopDiscovery, .refused(.rejected)) where refusals >= ManagementLimits.busyScans:
+            // Busy with a scan that there is not: stopping it once failed in the controller, and only a reset helps.
+            (since, refusals) = (nil, 0)
+            notBefore = now + ManagementLimits.failurePause
+            failures += 1
+            return failures < ManagementLimits.failures
         case (.stopDiscovery, .success), (.stopDiscovery, .refused(.rejected)):
             // Refused means that there is none. A scan stopped for fresh reports starts anew a moment later.
             if mustRestart { notBefore = now + ManagementLimits.freshScanDelay }
             (since, mustRestart, refusals) = (nil, false, 0)
         case (.startDiscovery, .success), (.startServiceDiscovery, .success):
             (since, refusals, failures) = (now, 0, 0)
+            rounds += 1
         case (_, .refused(.busy)):
             notBefore = now + ManagementLimits.failurePause
             refusals += 1
@@ -94,8 +103,8 @@ struct ScanKeeper {
         pausedUntil = now + min(max(span, .zero), ManagementLimits.longestScanPause)
     }
 
-    private mutating func isInWindow(links: Int, at now: Instant) -> Bool {
-        guard let cycle = ScanKeeper.cycle(links: links, sharesAntenna: sharesAntenna) else {
+    private mutating func isInWindow(at now: Instant) -> Bool {
+        guard let cycle = ScanKeeper.cycle(sharesAntenna: sharesAntenna) else {
             window = nil
             return true
         }

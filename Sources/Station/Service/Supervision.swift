@@ -4,8 +4,8 @@ import EventLoop
 import Radio
 
 enum SupervisionLimits {
-    /// How long every radio that should work may show no sign of life: three rounds of a scan that hears nothing and
-    /// the power cycle after them take less than half of it (chapter 03 A13.6). Ours.
+    /// How long every radio that should work may show no sign of life: neither a frame nor a report, nor that it did
+    /// what it was told to do on the air, which it is every few minutes at the least. Ours.
     static let radioSilence = Interval.minutes(15)
     /// How often the state in words is told again; systemd keeps the last one.
     static let statusInterval = Interval.minutes(1)

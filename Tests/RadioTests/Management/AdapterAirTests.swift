@@ -252,26 +252,57 @@ final class AdapterAirTests: XCTestCase {
         XCTAssertTrue(world.engine.status.isScanning)
     }
 
-    func testWithAllItsLinksTheBoxScansThreeSecondsOfEighteen() {
+    func testPhonesThatCallInDoNotSlowTheSearchForOthers() {
         let world = scanningWorld()
-        for phone in UInt64(1)...6 { world.hear(.connected(phone, isOutgoing: true)) }
-        world.controller.connections = (1...6).map { ManagementAddress(.phone($0)) }
-        world.advance(by: .seconds(3))
+        for phone in UInt64(1)...8 { world.hear(.connected(phone, isOutgoing: false)) }
+        world.controller.connections = (1...8).map { ManagementAddress(.phone($0)) }
+        world.advance(by: .seconds(60))
+        XCTAssertTrue(world.engine.status.isScanning)
+        XCTAssertGreaterThanOrEqual(world.times(of: 0x3a).count, 5)
+    }
+
+    func testNowAndThenARoundHearsPhonesThatNameTheServiceElsewhere() {
+        let world = scanningWorld()
+        for _ in 0..<300 {
+            world.hear(.found(1))
+            world.advance(by: .seconds(1))
+        }
+        XCTAssertTrue((2...3).contains(world.times(of: 0x23).count), "\(world.times(of: 0x23))")
+        XCTAssertGreaterThan(world.times(of: 0x3a).count, 20)
+    }
+
+    func testALinkWhoseEndNobodyToldIsNoticed() {
+        let world = scanningWorld()
+        world.hear(.connected(1))
+        world.hear(.connected(2))
+        world.controller.connections = [ManagementAddress(.phone(2))]
         world.forget()
-        world.advance(by: .seconds(36))
-        XCTAssertEqual(world.times(of: 0x3a).count, 2)
-        let starts = world.times(of: 0x3a)
-        let stops = world.times(of: 0x24).filter { $0 > starts[0] }
-        XCTAssertEqual((starts[1] - starts[0]).seconds, 18, accuracy: 0.1)
-        XCTAssertEqual((stops[0] - starts[0]).seconds, 3, accuracy: 0.1)
+        world.advance(by: .minutes(5))
+        let ends = world.news.filter { if case .disconnected = $0 { true } else { false } }
+        XCTAssertEqual(ends, [.disconnected(.phone(1), reason: 0)])
+    }
+
+    func testStoppingEndsEveryLinkAtOnce() {
+        let world = scanningWorld()
+        for phone in UInt64(1)...3 { world.hear(.connected(phone)) }
+        world.input { $0.disconnect(.phone(1), at: $1) }
+        world.forget()
+        world.input { engine, _ in engine.stop() }
+        let ended = world.commands.compactMap { if case .disconnect(let address) = $0.command { address } else { nil } }
+        XCTAssertEqual(ended, (1...3).map { ManagementAddress(.phone($0)) })
+    }
+
+    func testDoingWhatItIsToldProvesAControllerInAnEmptyPlace() throws {
+        let world = scanningWorld()
+        world.advance(by: .hours(1))
+        let answer = try XCTUnwrap(world.engine.status.lastAnswer)
+        XCTAssertLessThan(world.now - answer, .minutes(1))
     }
 
     func testAnAntennaSharedWithWiFiIsNeverScanningAllTheTime() {
-        XCTAssertNil(ScanKeeper.cycle(links: 5, sharesAntenna: false))
+        XCTAssertNil(ScanKeeper.cycle(sharesAntenna: false))
         XCTAssertEqual(
-            ScanKeeper.cycle(links: 0, sharesAntenna: true), ScanKeeper.Cycle(on: .seconds(5), off: .seconds(10)))
-        XCTAssertEqual(
-            ScanKeeper.cycle(links: 6, sharesAntenna: true), ScanKeeper.Cycle(on: .seconds(3), off: .seconds(15)))
+            ScanKeeper.cycle(sharesAntenna: true), ScanKeeper.Cycle(on: .seconds(5), off: .seconds(10)))
         let world = scanningWorld(sharesAntenna: true)
         world.advance(by: .seconds(6))
         world.forget()

@@ -68,6 +68,19 @@ final class AdapterDirectoryTests: XCTestCase {
         XCTAssertEqual(world.log.take().sorted(), ["hci0 down", "hci1 up"])
     }
 
+    func testAControllerThatWasGoneForAMomentComesBackWithoutAnyEvent() throws {
+        let world = try KernelWorld()
+        world.plugIn(0, address: 1, isAnnounced: false)
+        world.start()
+        world.controllers[0]?.refusals = [0x24: .invalidIndex, 0x3a: .invalidIndex]
+        world.given[0].setScanning(true)
+        world.settle()
+        XCTAssertEqual(world.given[0].status.state, .absent)
+        world.controllers[0]?.refusals = [:]
+        world.advance(by: .seconds(31))
+        XCTAssertEqual(world.given[0].status.state, .ready)
+    }
+
     func testNotMoreAdaptersAreServedThanTheLimit() throws {
         let world = try KernelWorld()
         for index in 0..<20 { world.plugIn(UInt16(index), address: UInt64(index + 1), isAnnounced: false) }

@@ -59,6 +59,20 @@ final class AdapterRecoveryTests: XCTestCase {
         XCTAssertEqual(SystemErrorNumbers.hostDown, AdapterEngine.collision)
     }
 
+    // MARK: Scans
+
+    func testAScanThatCanNeitherBeStartedNorStoppedEndsInAReset() {
+        let world = busyWorld()
+        world.hear(.connected(1))
+        world.controller.connections = [ManagementAddress(.phone(1))]
+        world.controller.hasStuckScan = true
+        world.controller.endDiscovery()
+        world.hear(.discovering(false))
+        world.advance(by: .seconds(60))
+        XCTAssertEqual(world.count(.powerCycled), 1)
+        XCTAssertTrue(world.engine.status.isScanning)
+    }
+
     // MARK: Connect failures
 
     func testTenFailuresRestartTheAirAndTenMoreTheController() {

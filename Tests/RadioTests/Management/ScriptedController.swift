@@ -22,6 +22,8 @@ final class ScriptedController {
     var isMute = false
     /// A discovery that never ends by itself, or says nothing when it does.
     var forgetsDiscovery = false
+    /// Discovery can neither be started nor stopped until the power was off.
+    var hasStuckScan = false
     var isBlocked = false
 
     private(set) var discoveries = 0
@@ -80,7 +82,7 @@ final class ScriptedController {
         case .removeAdvertising(let number): return remove(number)
         case .startDiscovery, .startServiceDiscovery:
             guard isPowered else { return .refused(.notPowered) }
-            guard !isDiscovering else { return .refused(.busy) }
+            guard !isDiscovering, !hasStuckScan else { return .refused(.busy) }
             isDiscovering = true
             discoveries += 1
             return .success([6])
@@ -110,6 +112,7 @@ final class ScriptedController {
         isPowered = isOn
         if !isOn {
             isDiscovering = false
+            hasStuckScan = false
             connections.removeAll()
         }
         return .success([])
