@@ -16,6 +16,8 @@ public final class Station: Box {
     let radio: any ObservedRadio
     let switchboard: Switchboard
     let uplink: RelayUplink
+    /// `nil` with `network.tor = "off"`.
+    let torRoute: TorRoute?
     let started: Instant
     let clock: ClockService
     /// Keys of the configuration file that were changed and take effect at the next start.
@@ -30,11 +32,13 @@ public final class Station: Box {
     let vault: Vault
     private let restart: () -> Void
     private var control: ControlServer?
-    private var isStopping = false
+    private(set) var isStopping = false
     private var isWiping = false
     /// Of a wipe that is incomplete and left no marker by which a new process would know.
     private var wipeFailures: [WipeFailure]?
     private var afterStop: (() -> Void)?
+    /// As last logged.
+    private var routeStage: TorStage?
 
     var aftermath: Aftermath { premises.aftermath }
     var hasStateOnDisk: Bool { MasterKey.exists(in: premises.directory) }
@@ -64,9 +68,12 @@ public final class Station: Box {
         started = loop.now.monotonic
         radio = try Station.makeRadio(
             configuration, peer: identity.node.peerID, masterKey: masterKey, loop: loop, log: log)
+        let route = try configuration.network.route(
+            on: loop, resolver: (machineLoop as? LibeventLoop).map(SystemResolver.init), time: { loop.now.wall })
+        torRoute = route as? TorRoute
         uplink = RelayUplink(
-            loop: loop, relays: configuration.relayChoice, isAllowed: configuration.network.tor == .off,
-            dialer: LoopbackDialer(loop: loop), archive: NostrArchive(vault))
+            loop: loop, relays: configuration.relayChoice, route: route,
+            usesTor: configuration.network.tor == .required, archive: NostrArchive(vault))
         switchboard = Switchboard(
             loop: loop, radio: radio,
             mesh: MeshNode(
@@ -89,6 +96,8 @@ public final class Station: Box {
         uplink.onDate = { [clock] in clock.heard($0, of: $1.text) }
         clock.onSave = { [vault] in LastKnownTime(vault).save($0) }
         clock.onChange = { [unowned self] in clockChanged(from: $0) }
+        torRoute?.targets = { [weak uplink] in uplink?.targets ?? [] }
+        uplink.onRouteChange = { [weak self] in self?.routeChanged() }
     }
 
     /// Opens the control socket, then goes on the air and to the relays.
@@ -120,9 +129,14 @@ public final class Station: Box {
         if !clock.standing.source.isTrusted {
             log.warning("nothing is carried to or from relays: the clock is not known to be right")
         }
-        if configuration.network.tor == .required {
-            log.warning("no relay is dialled: tor is required, and this version cannot use it yet")
-        }
+        uplink.route.start()
+    }
+
+    private func routeChanged() {
+        if uplink.route.isProven { timekeeper.routeOpened() }
+        guard let stage = torRoute?.stage, stage != routeStage else { return }
+        routeStage = stage
+        log.info("tor: \(stage)")
     }
 
     /// Withdraws the gateway, says goodbye, lets both go out, and makes the loop return (chapter 03 B20).

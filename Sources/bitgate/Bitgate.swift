@@ -12,6 +12,7 @@ enum Bitgate {
         ("wipe", Help.wipe, WipeCommand.run),
         ("doctor", Help.doctor, DoctorCommand.run),
         ("config", Help.config, ConfigCommand.run),
+        ("tor", Help.tor, TorCommand.run),
         ("chat", Help.chat, ChatProgram.run),
         ("simulate", Help.simulate, SimulateCommand.run),
     ]

@@ -15,6 +15,7 @@ enum Help {
           doctor            what this machine lacks for the radio and the box
           config check      verify a configuration file without starting
           config defaults   print every key with its meaning and default
+          tor check         verify the bridges in a file of tor's configuration
           chat              talk on the mesh, as a peer of its own
           simulate          play a whole mesh in virtual time and check what it promises
 
@@ -164,6 +165,19 @@ enum Help {
 
         Exit status: 0 all is well, 1 something was found, 64 wrong usage, 74 the output
         cannot be written.
+
+        """
+
+    static let tor = """
+        usage: bitgate tor check FILE
+
+        Verifies the bridges in FILE, a piece of tor's configuration such as
+        /etc/tor/torrc.d/bitgate.conf, and prints the mistakes, one a line, as
+        FILE:LINE: what is wrong. Bridges themselves are not printed. How far tor has
+        come tells bitgate status.
+
+        Exit status: 0 the file is good, 64 wrong usage, 66 no such file or not
+        readable, 78 the file has mistakes.
 
         """
 

@@ -3,6 +3,7 @@ import Foundation
 import Gateway
 import Nostr
 import Radio
+import Uplink
 import XCTest
 
 @testable import Station
@@ -64,6 +65,9 @@ final class ConfigurationTests: XCTestCase {
             directory = "/d"
             [network]
             tor = "off"
+            socks = "[::1]:9150"
+            control = "127.0.0.1:9151"
+            control_cookie = "/k"
             [clock]
             trust_system = true
             [log]
@@ -90,6 +94,9 @@ final class ConfigurationTests: XCTestCase {
             relays: ["wss://relay.example.com", "ws://127.0.0.1:7777"].compactMap { NostrRelayURL($0) },
             useBuiltInRelays: false, directory: "/d")
         expected.network.tor = .off
+        expected.network.socks = try XCTUnwrap(IPEndpoint(loopback: "[::1]:9150"))
+        expected.network.control = LocalEndpoint("127.0.0.1:9151")
+        expected.network.controlCookie = "/k"
         expected.clock.trustSystem = true
         expected.log.level = .debug
         XCTAssertEqual(configuration, expected)
@@ -151,6 +158,16 @@ final class ConfigurationTests: XCTestCase {
             ("[radio]\nlinks = 0", "2:9: radio.links: must be a whole number from 1 to 32, not 0"),
             ("[radio]\nkind = \"lora\"", "2:8: radio.kind: must be \"bluetooth\" or \"air\", not \"lora\""),
             ("[network]\ntor = \"on\"", "2:7: network.tor: must be \"required\" or \"off\", not \"on\""),
+            (
+                "[network]\nsocks = \"192.0.2.1:9050\"",
+                "2:9: network.socks: must be an address of this machine such as \"127.0.0.1:9050\", not "
+                    + "\"192.0.2.1:9050\""
+            ),
+            (
+                "[network]\ncontrol = \"tor:9051\"",
+                "2:11: network.control: must be a socket's path, an address of this machine such as "
+                    + "\"127.0.0.1:9051\", or \"none\", not \"tor:9051\""
+            ),
             ("[network]\ntor = false", "2:7: network.tor: must be \"required\" or \"off\", not false"),
             ("[gateway]\necho = 1", "2:8: gateway.echo: must be true or false, not 1"),
             ("[gateway]\necho = []", "2:8: gateway.echo: must be true or false, not an empty list"),
@@ -284,7 +301,10 @@ final class ConfigurationTests: XCTestCase {
     }
 
     func testTheDefaultsWrittenOutReadBackAsTheDefaults() throws {
-        let unset: Set = ["nickname", "air.name", "location.cell", "location.latitude", "location.longitude"]
+        let unset: Set = [
+            "nickname", "air.name", "location.cell", "location.latitude", "location.longitude",
+            "network.control_cookie",
+        ]
         var text = ""
         for setting in ConfigurationTable.settings {
             guard let standard = setting.standard else {

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import EventLoop
 import Nostr
 import Uplink
@@ -9,10 +10,12 @@ import XCTest
 final class RelayUplinkTests: XCTestCase {
     private let loop = EmbeddedLoop()
 
-    private func uplink(_ urls: String..., isAllowed: Bool = true) -> RelayUplink {
+    private func uplink(_ urls: String..., route: (any NetworkRoute)? = nil, usesTor: Bool = false) -> RelayUplink {
+        let route = route ?? DirectRoute(LoopbackDialer(loop: loop))
         let uplink = RelayUplink(
             loop: loop, relays: RelayChoice(defaults: urls.compactMap { NostrRelayURL($0) }, directory: nil),
-            isAllowed: isAllowed, dialer: LoopbackDialer(loop: loop))
+            route: route, usesTor: usesTor)
+        route.start()
         uplink.onActivity = { [loop, unowned uplink] input in
             input(loop.now)
             while uplink.nextInput(at: loop.now) != nil {}
@@ -34,12 +37,72 @@ final class RelayUplinkTests: XCTestCase {
         XCTAssertFalse(states.contains { $0.isConnected || $0.state == .dialling })
     }
 
-    func testNothingIsDialledWhileTorIsRequired() {
-        let uplink = uplink("ws://127.0.0.1:1", isAllowed: false)
+    func testNothingIsDialledUntilTheWayIsOpenAndWhatWaitedGoesThen() throws {
+        let route = ManualRoute()
+        let uplink = uplink("wss://a.example.com", route: route, usesTor: true)
         trustClock(uplink)
-        XCTAssertEqual(uplink.problems, [:])
-        XCTAssertEqual(uplink.client.gate, .closed)
-        XCTAssertFalse(uplink.client.relays(at: loop.now).contains { $0.state != .idle })
+        route.set(.waiting, in: loop)
+        let event = try note()
+        uplink.onActivity? { uplink.publish(event, geohash: "u4pruy", at: $0) }
+        loop.advance(by: .minutes(10))
+        XCTAssertEqual(route.dialled, [])
+        XCTAssertEqual(uplink.client.gate, .waitingForRoute)
+        XCTAssertEqual(uplink.client.relays(at: loop.now).map(\.pendingEvents), [1])
+        route.set(.open, in: loop)
+        XCTAssertEqual(route.dialled, ["a.example.com"])
+        XCTAssertEqual(uplink.client.relays(at: loop.now).map(\.pendingEvents), [1], "until it is connected")
+    }
+
+    func testARelayRemovedWhileTheWayWasClosedIsNotDialledWhenItOpens() throws {
+        let route = ManualRoute()
+        let uplink = uplink("wss://a.example.com", "wss://b.example.com", route: route, usesTor: true)
+        trustClock(uplink)
+        route.set(.waiting, in: loop)
+        let event = try note()
+        uplink.onActivity? { uplink.publish(event, geohash: "u4pruy", at: $0) }
+        let kept = try XCTUnwrap(NostrRelayURL("wss://b.example.com"))
+        uplink.onActivity? { uplink.use(RelayChoice(defaults: [kept], directory: nil), at: $0) }
+        XCTAssertEqual(uplink.targets.map(\.address.host), ["b.example.com"], "nor is it asked whether Tor works")
+        route.set(.open, in: loop)
+        loop.advance(by: .minutes(10))
+        XCTAssertEqual(Set(route.dialled), ["b.example.com"])
+    }
+
+    func testEveryRelayHasCredentialsOfItsOwnAndKeepsThemOverARedial() {
+        let route = ManualRoute()
+        let uplink = uplink("wss://a.example.com", "wss://b.example.com", route: route, usesTor: true)
+        trustClock(uplink)
+        route.set(.open, in: loop)
+        for _ in 0..<5 {
+            loop.advance(by: .seconds(30))
+            uplink.onActivity? { uplink.timeout(at: $0) }
+        }
+        let byHost = Dictionary(grouping: zip(route.dialled, route.isolations), by: \.0).mapValues { $0.map(\.1) }
+        XCTAssertGreaterThan(byHost["a.example.com"]?.count ?? 0, 2)
+        for isolations in byHost.values { XCTAssertEqual(Set(isolations).count, 1) }
+        XCTAssertEqual(Set(route.isolations).count, 2)
+        XCTAssertEqual(Set(uplink.targets.map(\.isolation)), Set(route.isolations), "a probe builds their circuits")
+    }
+
+    func testWithTorThisMachinesOwnRelaysAreNamedAndNotDialled() {
+        let route = ManualRoute()
+        let uplink = uplink("ws://127.0.0.1:1", "ws://abc.onion", route: route, usesTor: true)
+        trustClock(uplink)
+        route.set(.open, in: loop)
+        loop.advance(by: .seconds(1))
+        XCTAssertEqual(Set(route.dialled), ["abc.onion"])
+        XCTAssertEqual(uplink.skippedRelays.map(\.relay.text), ["ws://127.0.0.1:1"])
+        let direct = self.uplink("ws://abc.onion")
+        XCTAssertEqual(direct.skippedRelays.map(\.relay.text), ["ws://abc.onion"])
+    }
+
+    private func note() throws -> VerifiedEvent {
+        var random = SeededRandom(seed: 1)
+        let key = NostrSecretKey.generate(using: &random)
+        return try XCTUnwrap(
+            VerifiedEvent.signed(
+                kind: 1, tags: [["g", "u4pruy"]], content: "x", createdAt: loop.now.wall.unixSeconds, key: key,
+                using: &random))
     }
 
     func testNothingIsDialledBeforeTheClockIsTrusted() {
@@ -72,5 +135,32 @@ final class RelayUplinkTests: XCTestCase {
         XCTAssertEqual(
             RelayChoice(defaults: [own], directory: directory).relays(of: "u4pruy").map(\.text),
             ["wss://near.example.com"])
+    }
+}
+
+/// A route whose state is the test's.
+private final class ManualRoute: NetworkRoute {
+    var onChange: (() -> Void)?
+    private(set) var access = RouteAccess.closed
+    var isProven: Bool { access == .open }
+    private(set) var dialled: [String] = []
+    private(set) var isolations: [StreamIsolation] = []
+
+    func set(_ access: RouteAccess, in loop: EmbeddedLoop) {
+        self.access = access
+        onChange?()
+        loop.settle()
+    }
+
+    func start() {}
+    func stop() { access = .closed }
+    func setTimeProven(_ isProven: Bool) {}
+
+    func makeStream(
+        to address: WebSocketAddress, isolation: StreamIsolation
+    ) throws(StreamFailure) -> any ByteStream {
+        dialled.append(address.host)
+        isolations.append(isolation)
+        throw .failed("nobody is there")
     }
 }

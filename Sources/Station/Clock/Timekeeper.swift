@@ -46,6 +46,9 @@ final class Timekeeper {
         probe?.set(source > .relays ? .none : source == .relays ? .refresh : .urgent)
     }
 
+    /// Relays can be asked now.
+    func routeOpened() { probe?.wayOpened() }
+
     private func carry(_ step: ClockStep) {
         switchboard.perform { now in
             switch step {

@@ -2,6 +2,7 @@ import Basics
 import Gateway
 import Nostr
 import Radio
+import Uplink
 
 /// Everything the operator can set. The initial values are the documented defaults: nothing else states them.
 public struct Configuration: Equatable, Sendable {
@@ -81,6 +82,11 @@ public struct Configuration: Equatable, Sendable {
     public struct Network: Equatable, Sendable {
         public enum Tor: String, CaseIterable, Sendable { case required, off }
         public var tor = Tor.required
+        public var socks = IPEndpoint.torSOCKS
+        /// `nil`: readiness is told by connections alone.
+        public var control: LocalEndpoint? = .torControl
+        /// `nil`: where tor says it is.
+        public var controlCookie: String?
     }
 
     /// Whether what the box remembers outlives its process.

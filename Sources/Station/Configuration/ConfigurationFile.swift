@@ -16,6 +16,11 @@ extension Configuration {
         }
     }
 
+    /// The text of another configuration file, of tor's for instance.
+    public static func text(of path: String) throws(StationFault) -> String {
+        String(decoding: try bytes(of: path), as: UTF8.self)
+    }
+
     /// What is no file, or not readable, is as good as absent.
     private static func bytes(of path: String) throws(StationFault) -> [UInt8] {
         func absent(_ why: String) -> StationFault { .configurationMissing("\(TerminalText.escape(path)): \(why)") }

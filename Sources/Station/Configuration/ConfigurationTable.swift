@@ -100,8 +100,9 @@ enum ConfigurationTable {
 
             Setting(
                 "nostr.relays", \.nostr.relays, .relays,
-                "Added relays: wss:// anywhere, ws:// only on this machine or for .onion names. This version has no "
-                    + "TLS and no Tor yet: it dials only ws:// on this machine.", .reload),
+                "Added relays: wss:// anywhere; ws:// for .onion names, and on this machine when network.tor is "
+                    + "\"off\".",
+                .reload),
             Setting(
                 "nostr.use_builtin_relays", \.nostr.useBuiltInRelays, .boolean,
                 "Use the relays phones use as well. When false, nostr.relays alone carry everything, as in a "
@@ -115,8 +116,18 @@ enum ConfigurationTable {
 
             Setting(
                 "network.tor", \.network.tor, .choice,
-                "\"required\" goes through Tor or not at all, which in this version means not at all; \"off\" shows "
-                    + "relays this box's address."),
+                "\"required\" goes through Tor or not at all; \"off\" shows relays this box's address."),
+            Setting(
+                "network.socks", \.network.socks, .port,
+                "Where tor takes connections: its SocksPort. On this machine only, since the names of relays go there "
+                    + "in clear."),
+            Setting(
+                "network.control", \.network.control, .portOrSocket,
+                "Where tor tells how far it is: its ControlSocket or ControlPort. It is only read; with \"none\" the "
+                    + "box knows of Tor what its own connections show."),
+            Setting(
+                "network.control_cookie", \.network.controlCookie, .path, example: #""/run/tor/control.authcookie""#,
+                "Tor's CookieAuthFile, which the daemon must be able to read; unset: where tor says it is."),
 
             Setting(
                 "panic.resume", \.panic.resume, .boolean,

@@ -3,6 +3,7 @@ import Gateway
 import Mesh
 import Nostr
 import Radio
+import Uplink
 import Wire
 
 extension SettingRule where Value == String {
@@ -87,6 +88,23 @@ extension SettingRule where Value == [AdapterChoice] {
                 AdapterChoice(text).map { .success($0) }
                     ?? .failure("is neither an adapter such as hci0 nor an address such as 00:1A:7D:DA:71:13")
             }, write: { $0.text })
+    }
+}
+
+extension SettingRule where Value == IPEndpoint {
+    static var port: SettingRule {
+        .text(
+            "an address of this machine such as \"127.0.0.1:9050\"", parse: { IPEndpoint(loopback: $0) },
+            write: { $0.description })
+    }
+}
+
+extension SettingRule where Value == LocalEndpoint? {
+    static var portOrSocket: SettingRule {
+        .text(
+            "a socket's path, an address of this machine such as \"127.0.0.1:9051\", or \"none\"",
+            parse: { $0 == "none" ? .some(nil) : LocalEndpoint($0).map { .some($0) } },
+            write: { $0?.description ?? "none" })
     }
 }
 

@@ -15,9 +15,10 @@ final class RelayUplink: RelayPort {
     var onDate: ((ServerDate, NostrRelayURL) -> Void)?
 
     private let loop: any EventLoop
-    private let dialer: any StreamDialer
-    /// Whether the configuration lets relays be dialled at all.
-    private let isAllowed: Bool
+    /// The one way out.
+    let route: any NetworkRoute
+    /// Called after the route has changed and the relay client knows.
+    var onRouteChange: (() -> Void)?
     private(set) var choice: RelayChoice
     private var isolations = IsolationKeys()
     private var sockets: [NostrSocketID: WebSocketClient] = [:]
@@ -26,34 +27,72 @@ final class RelayUplink: RelayPort {
     private var closing: [ObjectIdentifier: WebSocketClient] = [:]
     private var connected: Set<NostrRelayURL> = []
 
+    /// - Parameter usesTor: onion services are in reach then, and this machine's own relays are not.
     init(
-        loop: any EventLoop, relays choice: RelayChoice, isAllowed: Bool, dialer: any StreamDialer,
+        loop: any EventLoop, relays choice: RelayChoice, route: any NetworkRoute, usesTor: Bool,
         archive: NostrArchive? = nil
     ) {
         self.loop = loop
         self.choice = choice
-        self.isAllowed = isAllowed
-        self.dialer = dialer
+        self.route = route
         client = NostrClient(
             defaultRelays: choice.defaults,
-            configuration: NostrClient.Configuration(policy: SettingLimits.relayPolicy, reachesOnions: false),
+            configuration: NostrClient.Configuration(
+                policy: RelayURLPolicy(allowsLoopback: !usesTor), reachesOnions: usesTor),
             random: SystemRandomNumberGenerator())
         durable = DurableUplink(client: client, archive: archive, random: SystemRandomNumberGenerator())
+        route.onChange = { [weak self] in
+            self?.onActivity? { now in self?.followRoute(at: now) }
+            self?.onRouteChange?()
+        }
     }
 
     var isConnected: Bool { !connected.isEmpty }
 
     /// A connection that is not for the relay client; `nil` while nothing may be dialled.
     func makeSocket(to relay: NostrRelayURL) -> WebSocketClient? {
-        guard isAllowed, let address = try? WebSocketAddress(parsing: relay.text) else { return nil }
+        guard route.isProven, let address = try? WebSocketAddress(parsing: relay.text) else { return nil }
         return WebSocketClient(
-            loop: loop, address: address, dialer: dialer, isolation: isolations.isolation(.relay, relay.text),
+            loop: loop, address: address, dialer: route, isolation: isolations.isolation(.relay, relay.text),
             keepAlive: nil)
     }
 
     /// Dials when the clock is trusted, and not before: what a wrong clock dates is refused everywhere.
     func setClockTrusted(_ isTrusted: Bool, at now: Now) {
-        client.setGate(isAllowed && isTrusted ? .open : .closed, at: now)
+        route.setTimeProven(isTrusted)
+        followRoute(at: now)
+    }
+
+    private func followRoute(at now: Now) {
+        let gate: NetworkGate
+        switch route.access {
+        case .closed: gate = .closed
+        case .waiting: gate = .waitingForRoute
+        case .open: gate = .open
+        }
+        client.setGate(gate, at: now)
+    }
+
+    /// Relays that are wanted by what is configured now, with what they are dialled with.
+    var targets: [TorRoute.Target] {
+        client.relays(at: loop.now).filter(\.isWanted).compactMap { relay in
+            guard let address = try? WebSocketAddress(parsing: relay.url.text) else { return nil }
+            return (address, isolations.isolation(.relay, relay.url.text))
+        }
+    }
+
+    /// Named by the operator and out of reach of the configured route, each with the reason.
+    var skippedRelays: [(relay: NostrRelayURL, reason: String)] {
+        let configuration = client.configuration
+        return choice.defaults.compactMap { relay in
+            if relay.isOnion, !configuration.reachesOnions {
+                return (relay, "an onion service is reached through Tor only, and network.tor is \"off\"")
+            }
+            if !configuration.policy.permits(relay) {
+                return (relay, "this machine's own relay is not reached through Tor; its .onion address is")
+            }
+            return nil
+        }
     }
 
     func use(_ choice: RelayChoice, at now: Now) {
@@ -63,12 +102,14 @@ final class RelayUplink: RelayPort {
 
     /// Begins to close every socket; nothing is dialled any more.
     func stop() {
+        route.stop()
         for id in Array(sockets.keys) { close(id, code: 1_001) }
     }
 
     /// For the wipe: every socket is gone at once, and what one still has to say is heard by nobody.
     func sever() {
         onActivity = nil
+        route.stop()
         for socket in Array(sockets.values) + Array(closing.values) { socket.delegate = nil }
         names.removeAll()
         sockets.removeAll()
@@ -135,7 +176,7 @@ final class RelayUplink: RelayPort {
         // The relay client watches for silence itself.
         let isolation = id.isolation == nil ? isolations.isolation(.relay, id.relay.text) : isolations.once()
         let socket = WebSocketClient(
-            loop: loop, address: address, dialer: dialer, isolation: isolation, keepAlive: nil)
+            loop: loop, address: address, dialer: route, isolation: isolation, keepAlive: nil)
         socket.delegate = self
         sockets[id] = socket
         names[ObjectIdentifier(socket)] = id

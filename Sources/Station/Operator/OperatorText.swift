@@ -17,7 +17,8 @@ public enum OperatorText {
         lines += row("gateway", service(report.gateway))
         lines += row("bridge", service(report.bridge))
         lines += row("storage", storage(report.storage))
-        lines += row("tor", safe(report.network.tor))
+        lines += row("tor", tor(report.network))
+        lines += torSteps(report.network).flatMap { detail($0) }
         lines += row("relays", relays(report.network.relays))
         lines += report.network.relays.flatMap { detail(relay($0)) }
         return lines.joined(separator: "\n") + "\n"

@@ -27,10 +27,7 @@ extension Station {
             bridge: report(
                 service.bridge, enabled: configuration.bridge.isEnabled,
                 advertised: service.advertisement.capabilities.contains(.bridge), cell: configuration.cell?.geohash),
-            network: StatusReport.Network(
-                tor: configuration.network.tor == .off ? "off: relays see this box's address" : "required",
-                relays: uplink.client.relays(at: now).map { relay($0, now) } + onionRelays),
-            storage: storage)
+            network: networkReport, storage: storage)
     }
 
     private var storage: StatusReport.Storage {
@@ -91,13 +88,8 @@ extension Station {
         }
         items += wipeAttention + storageAttention + RadioAdvice.attention(of: radio, at: now.monotonic)
         let carries = configuration.gateway.isEnabled || configuration.bridge.isEnabled
-        items += clockAttention
-        if configuration.network.tor == .required {
-            add(
-                "tor_unavailable",
-                "Tor is required, and this version cannot use it yet: no relay is dialled, the box is a mesh node.",
-                "Wait for Tor support, or set network.tor = \"off\" and let relays see this box's address.")
-        } else if carries, !uplink.isConnected {
+        items += clockAttention + networkAttention
+        if carries, uplink.route.access == .open, !uplink.isConnected {
             add(
                 "no_relay", "No relay is connected: messages of mesh-only phones wait, at most 20 of them.",
                 uplink.client.defaultRelays.isEmpty
@@ -153,16 +145,7 @@ extension Station {
             carriersLastMinute: service.carriers.used, carriersLimit: service.carriers.limit)
     }
 
-    /// Relays the operator named and the relay client leaves out, so that none goes missing without a word.
-    private var onionRelays: [StatusReport.Relay] {
-        uplink.choice.defaults.filter(\.isOnion).map {
-            StatusReport.Relay(
-                url: $0.text, state: "skipped", lastEventSeconds: nil, lastAcceptedSeconds: nil, accepted: 0,
-                refused: 0, pending: 0, problem: "an onion service needs Tor, which is not built in")
-        }
-    }
-
-    private func relay(_ relay: NostrRelayStatus, _ now: Now) -> StatusReport.Relay {
+    func relayReport(_ relay: NostrRelayStatus, _ now: Now) -> StatusReport.Relay {
         func ago(_ time: WallTime) -> Int { Int(time.distance(to: now.wall) / 1_000) }
         return StatusReport.Relay(
             url: relay.url.text, state: relay.state.rawValue, lastEventSeconds: relay.lastEvent.map(ago),

@@ -148,9 +148,10 @@ extension StatusReport.Network: JSONConvertible {
     public init(json: JSONValue) throws(JSONMismatch) {
         tor = try json.text("tor")
         relays = try json.convert("relays")
+        route = json.optional("route") == nil ? nil : try json.convert("route")
     }
 
-    public var json: JSONValue { ["tor": .text(tor), "relays": relays.json] }
+    public var json: JSONValue { ["tor": .text(tor), "relays": relays.json, "route": route?.json] }
 }
 
 extension StatusReport.Relay: JSONConvertible {

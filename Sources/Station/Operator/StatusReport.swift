@@ -100,6 +100,8 @@ public struct StatusReport: Equatable, Sendable {
     public struct Network: Equatable, Sendable {
         public var tor: String
         public var relays: [Relay]
+        /// Only where Tor is required.
+        public var route: Route?
     }
 
     public struct Relay: Equatable, Sendable {

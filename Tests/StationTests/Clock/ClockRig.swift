@@ -5,6 +5,7 @@ import Gateway
 import Mesh
 import Nostr
 import Radio
+import Uplink
 import Wire
 import XCTest
 
@@ -59,9 +60,10 @@ final class ClockRig {
         air = InProcessAir(loop: loop)
         port = air.makePort(name: "box")
         let identity = StationIdentity.generate(using: &random)
+        let route = DirectRoute(relays)
+        if isDirect { route.start() }
         uplink = RelayUplink(
-            loop: service.loop, relays: RelayChoice(defaults: urls, directory: nil), isAllowed: isDirect,
-            dialer: relays)
+            loop: service.loop, relays: RelayChoice(defaults: urls, directory: nil), route: route, usesTor: false)
         switchboard = Switchboard(
             loop: service.loop, radio: port,
             mesh: MeshNode(
