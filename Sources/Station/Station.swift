@@ -125,11 +125,11 @@ public final class Station: Box {
         }
         log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor)")
         clock.use(relays: Set(configuration.relayChoice.defaults.map(\.text)))
+        uplink.route.start()
         timekeeper.start()
         if !clock.standing.source.isTrusted {
             log.warning("nothing is carried to or from relays: the clock is not known to be right")
         }
-        uplink.route.start()
     }
 
     private func routeChanged() {

@@ -5,7 +5,7 @@ public protocol NetworkRoute: StreamDialer {
     var access: RouteAccess { get }
     /// Whether streams can be made now, if only to ask the time.
     var isProven: Bool { get }
-    /// Called in a turn of its own after `access` or `isProven` has changed.
+    /// Called after `access` or `isProven` has changed, never from inside `setTimeProven` or `makeStream`.
     var onChange: (() -> Void)? { get set }
 
     func start()
@@ -26,7 +26,11 @@ public final class DirectRoute: NetworkRoute {
 
     public init(_ dialer: any StreamDialer) { self.dialer = dialer }
 
-    public func start() { isProven = true }
+    public func start() {
+        guard !isProven else { return }
+        isProven = true
+        onChange?()
+    }
 
     public func setTimeProven(_ isProven: Bool) { isTimeProven = isProven }
 
