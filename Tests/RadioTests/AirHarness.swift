@@ -157,6 +157,7 @@ final class LinkLog: LinkPortDelegate {
     func linkReceived(_ frame: UnsafeRawBufferPointer, on link: LinkID) { record(.frame([UInt8](frame), link)) }
     func linkDown(_ link: LinkID) { record(.down(link)) }
     func peer(on link: LinkID) -> PeerID? { nil }
+    func provenPeer(on link: LinkID) -> PeerID? { nil }
 
     private func record(_ event: Event) {
         events.append(event)

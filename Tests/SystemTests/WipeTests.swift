@@ -159,6 +159,7 @@ final class WipeTests: XCTestCase {
             }
             func linkDown(_ link: LinkID) {}
             func peer(on link: LinkID) -> PeerID? { nil }
+            func provenPeer(on link: LinkID) -> PeerID? { nil }
         }
         let loop = try LibeventLoop()
         let name = try XCTUnwrap(AirName("ear"))

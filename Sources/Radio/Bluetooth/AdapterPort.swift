@@ -57,6 +57,7 @@ public protocol AdapterPortDelegate: AnyObject {
     func adapter(_ adapter: any AdapterPort, heard sighting: Sighting)
     func adapter(_ adapter: any AdapterPort, connected address: BluetoothAddress)
     /// - Parameter reason: the kernel's reason: 0 unknown, 1 timed out, 2 ended here, 3 ended by the peer, 4 no key,
+    ///   5 suspended.
     func adapter(_ adapter: any AdapterPort, disconnected address: BluetoothAddress, reason: UInt8)
     /// - Parameter status: the management status the kernel made of the controller's error.
     func adapter(_ adapter: any AdapterPort, connectFailed address: BluetoothAddress, status: UInt8)

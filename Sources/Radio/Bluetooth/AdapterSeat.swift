@@ -16,8 +16,8 @@ final class AdapterSeat {
     var connections: [BluetoothAddress: BluetoothLink] = [:]
     /// What we ended, until the controller says that it is over.
     var lingering: [BluetoothAddress: Instant] = [:]
-    /// Neighbours that connected, until their sockets come.
-    var awaited: Set<BluetoothAddress> = []
+    /// Neighbours that connected, and when, until their sockets come.
+    var awaited: [BluetoothAddress: Instant] = [:]
     /// Connected neighbours of which we have no socket: somebody else's.
     var strangers: Set<BluetoothAddress> = []
     var lastStranger: Instant?
@@ -26,6 +26,8 @@ final class AdapterSeat {
     var lastSent: Instant?
     private var wantsAdvertising: Bool?
     private var wantsScanning: Bool?
+    /// The next pause of scanning may begin then.
+    private var nextScanPause = Instant.zero
 
     private let budget: LinkBudget
 
@@ -67,7 +69,7 @@ final class AdapterSeat {
 
     /// Everybody who must not be called: linked, being called, or being let go.
     var busyAddresses: Set<BluetoothAddress> {
-        Set(connections.keys).union(lingering.keys).union(strangers).union(awaited)
+        Set(connections.keys).union(lingering.keys).union(strangers).union(awaited.keys)
     }
 
     /// Tells the adapter what is wanted of it, when that has changed.
@@ -83,6 +85,14 @@ final class AdapterSeat {
             wantsScanning = scanning
             port.setScanning(scanning)
         }
+    }
+
+    /// Leaves the air to a long train, unless scanning has not yet had as much time as the last one took from it: a
+    /// neighbour that has us relay a fragment now and then would keep it off.
+    func pauseScanning(for span: Interval, at now: Instant) {
+        guard now >= nextScanPause else { return }
+        nextScanPause = now + span * 2
+        port.pauseScanning(for: span)
     }
 
     /// Forgets what belonged to the time before; its connections are the caller's to end.

@@ -56,6 +56,8 @@ enum BluetoothLimits {
     static let silentIncoming = Interval.seconds(30)
     /// A link bound to nobody is dropped.
     static let unbound = Interval.seconds(60)
+    /// A link that takes nothing of what waits for it is ended: as long as ATT waits for an answer (chapter 03 A12.4).
+    static let stalled = Interval.seconds(30)
     /// Incoming links bound to nobody, at once, on an adapter.
     static let unboundIncoming = 4
     /// When those are taken, a newcomer replaces one that had this long to say who it is.

@@ -11,7 +11,7 @@ enum LinkEnd: Equatable {
     /// The neighbour or the controller ended it, or the neighbour walked away.
     case lost
     case failed(BearerFailure)
-    /// The socket refuses to take a PDU, however large its buffer.
+    /// The socket refuses to take a PDU, however large its buffer, or however long it waits.
     case stuck
 }
 
@@ -65,6 +65,8 @@ final class BluetoothLink {
     private var data: [UInt8]?
     private var sendBuffer = BluetoothLimits.sendBuffer
     private var fruitlessWakeUps = 0
+    /// Since when the socket takes nothing.
+    private var blockedSince: Instant?
 
     init(
         role: LinkRole, address: BluetoothAddress, adapter: UInt16, socket: any AttributeSocket,
@@ -78,7 +80,6 @@ final class BluetoothLink {
         self.loop = loop
         self.owner = owner
         opened = loop.now.monotonic
-        unboundSince = opened
         isConnected = role == .incoming
         bearer = AttributeBearer(role: role, service: service)
     }
@@ -125,6 +126,12 @@ final class BluetoothLink {
         readMessages(limit: BluetoothLimits.drainBatch)
     }
 
+    /// Whether it has taken nothing for too long.
+    func isStalled(at now: Instant) -> Bool { blockedSince.map { now - $0 >= BluetoothLimits.stalled } ?? false }
+
+    /// Ends it for that.
+    func giveUp() { end(.stuck) }
+
     // MARK: Life
 
     private func decided() {
@@ -138,6 +145,7 @@ final class BluetoothLink {
     }
 
     private func begin() {
+        unboundSince = loop.now.monotonic
         startReading()
         bearer.start(at: loop.now.monotonic)
         carryOut()
@@ -183,13 +191,15 @@ final class BluetoothLink {
     private func carryOut() {
         while isOpen, !isEnding, let effect = bearer.nextEffect() {
             switch effect {
-            case .transmitResponse(let pdu): response = pdu
+            case .transmitResponse(let pdu):
+                response = pdu
+                // Room for it will be reported; until then its peer's next question would wake us for nothing.
+                if writing != nil { stopReading() }
             case .transmitRequest(let pdu): request = pdu
             case .up:
                 let id = linkIDs.next()
                 self.id = id
                 since = loop.now.monotonic
-                unboundSince = since
                 owner?.linkIsUp(self, id: id)
             case .frameLimitChanged(let limit):
                 if let id { owner?.link(self, id: id, changedTo: limit) }
@@ -202,7 +212,6 @@ final class BluetoothLink {
                 if let id {
                     self.id = nil
                     since = nil
-                    unboundSince = loop.now.monotonic
                     owner?.linkIsDown(self, id: id)
                 }
             case .fail(let failure): end(.failed(failure))
@@ -255,6 +264,7 @@ final class BluetoothLink {
 
     private func sent() {
         fruitlessWakeUps = 0
+        blockedSince = nil
         if response != nil {
             response = nil
             if reading == nil { startReading() }
@@ -270,6 +280,7 @@ final class BluetoothLink {
     private func waitForRoom() {
         // A peer that does not take its answer asks no further questions.
         if response != nil { stopReading() }
+        blockedSince = blockedSince ?? loop.now.monotonic
         if writing == nil { writing = socket.watch(.write) { [weak self] in self?.roomReported() } }
     }
 

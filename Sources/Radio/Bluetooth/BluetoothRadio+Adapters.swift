@@ -52,21 +52,23 @@ extension BluetoothRadio: AdapterPortDelegate {
     public func adapter(_ adapter: any AdapterPort, connected address: BluetoothAddress) {
         guard isRunning, let seat = seat(adapter.index), seat.isUsable, seat.connections[address] == nil else { return }
         // Its socket may be waiting in the same turn of the loop.
+        let since = now
+        seat.awaited[address] = since
         loop.schedule(after: BluetoothLimits.socketWait) { [weak self, weak seat] in
-            guard let self, let seat, self.isRunning, seat.awaited.remove(address) != nil else { return }
+            guard let self, let seat, self.isRunning, seat.awaited[address] == since else { return }
+            seat.awaited[address] = nil
             self.events.count(.noSocket)
             seat.strangers.insert(address)
             seat.lastStranger = self.now
             self.refresh()
         }
-        seat.awaited.insert(address)
     }
 
     public func adapter(_ adapter: any AdapterPort, disconnected address: BluetoothAddress, reason: UInt8) {
         guard isRunning, let seat = seat(adapter.index) else { return }
         seat.lingering[address] = nil
         seat.strangers.remove(address)
-        seat.awaited.remove(address)
+        seat.awaited[address] = nil
         seat.connections[address]?.check()
         refresh()
     }

@@ -129,7 +129,7 @@ extension BluetoothRadio {
     private func accepted(_ socket: any AttributeSocket, from address: BluetoothAddress, on seat: AdapterSeat) {
         guard isRunning, seat.isUsable else { return socket.close() }
         seat.strangers.remove(address)
-        seat.awaited.remove(address)
+        seat.awaited[address] = nil
         seat.lingering[address] = nil
         meet(address, on: seat)
         guard makeRoom(on: seat) else {
@@ -182,6 +182,10 @@ extension BluetoothRadio {
 
     func supervise(_ seat: AdapterSeat) {
         for link in seat.connections.values.sorted(by: { $0.opened < $1.opened }) where link.isConnected {
+            guard !link.isStalled(at: now) else {
+                link.giveUp()
+                continue
+            }
             guard isUnbound(link) else {
                 link.unboundSince = nil
                 continue
@@ -205,12 +209,12 @@ extension BluetoothRadio {
     }
 
     /// With no slot left, one of two links to a peer goes: ours, since the phone keeps what it opened itself (chapter
-    /// 03 A6).
+    /// 03 A6). Only a handshake shows that it has: announces can be played back by anybody who calls us.
     @discardableResult
     private func closeRedundant(on seat: AdapterSeat) -> Bool {
         var calledBy: Set<PeerID> = []
         for (id, link) in links where link.role == .incoming {
-            if let peer = delegate?.peer(on: id) { calledBy.insert(peer) }
+            if let peer = delegate?.provenPeer(on: id) { calledBy.insert(peer) }
         }
         let surplus = links.filter { id, link in
             link.role == .outgoing && link.adapter == seat.index

@@ -119,8 +119,7 @@ public final class BluetoothRadio: LinkPort {
     public func send(_ frame: [UInt8], on link: LinkID, priority: WritePriority) {
         guard let open = links[link] else { return }
         if let fragments = priority.fragments, fragments > BluetoothLimits.longTrain {
-            let span = BluetoothLimits.trainPause(fragments)
-            seat(open.adapter)?.port.pauseScanning(for: span)
+            seat(open.adapter)?.pauseScanning(for: BluetoothLimits.trainPause(fragments), at: now)
         }
         open.send(frame, priority: priority)
     }
@@ -205,7 +204,11 @@ public final class BluetoothRadio: LinkPort {
 
     private var situation: ConnectionPlanner.Situation {
         var linked: Set<BluetoothAddress> = []
-        for seat in seats { linked.formUnion(seat.busyAddresses) }
+        for seat in seats {
+            linked.formUnion(seat.busyAddresses)
+            // Two adapters of a box hear each other.
+            if let own = seat.address { linked.insert(own) }
+        }
         return ConnectionPlanner.Situation(open: openAdapters, linked: linked)
     }
 

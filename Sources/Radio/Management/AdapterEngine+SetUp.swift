@@ -10,7 +10,7 @@ struct SetUpProgress {
     }
 
     private(set) var stage = Stage.reading
-    private var script = SetUpScript.empty
+    private var steps: [SetUpScript.Step] = []
     private var position = 0
     private var refusals = 0
     private(set) var notBefore: Instant?
@@ -26,10 +26,11 @@ struct SetUpProgress {
         }
     }
 
-    var step: SetUpScript.Step? { position < script.steps.count ? script.steps[position] : nil }
+    /// The step that is due; nil before the script is written and after its end.
+    var step: SetUpScript.Step? { position < steps.count ? steps[position] : nil }
 
     mutating func follow(_ script: SetUpScript) {
-        self.script = script
+        steps = script.steps
         position = 0
         stage = .steps
     }
@@ -48,11 +49,6 @@ struct SetUpProgress {
         notBefore = now + ManagementLimits.busyPause
         return refusals < ManagementLimits.busySteps
     }
-}
-
-extension SetUpScript {
-    static let empty = SetUpScript(
-        of: ControllerInformation(address: nil, supported: [], current: []), staticAddress: 0)
 }
 
 extension AdapterEngine {

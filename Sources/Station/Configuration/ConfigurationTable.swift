@@ -55,7 +55,9 @@ enum ConfigurationTable {
                 "Links each controller may have. A controller that refuses as many is found out and asked for fewer."),
             Setting(
                 "radio.outgoing_links", \.radio.outgoingLinks, .integer(SettingLimits.outgoingLinks),
-                "How many of them this box may open itself. Two stay free for phones that call it in any case."),
+                "How many of them this box may open itself. Two stay free for phones that call it; one of two, none of "
+                    + "one."
+            ),
 
             Setting(
                 "air.room", \.air.room, .path,

@@ -233,6 +233,7 @@ final class Switchboard: LinkPortDelegate {
     }
 
     func peer(on link: LinkID) -> PeerID? { mesh.peer(on: link) }
+    func provenPeer(on link: LinkID) -> PeerID? { mesh.noiseProvenPeer(at: link) }
 }
 
 /// What the relays bring in.

@@ -117,6 +117,7 @@ final class BluetoothSlotTests: XCTestCase {
         let incoming = try XCTUnwrap(a.log.link(.incoming))
         // One phone, under two addresses.
         a.log.peers[incoming] = a.log.peers[outgoing]
+        a.log.proven = [incoming]
         world.advance(.seconds(10))
         XCTAssertEqual(a.log.live.count, 2, "a slot is still free")
         _ = try dial(a)
@@ -130,6 +131,38 @@ final class BluetoothSlotTests: XCTestCase {
             world.advance(.seconds(10))
         }
         XCTAssertNil(a.log.link(.outgoing), "and is not called for a quarter of an hour")
+    }
+
+    func testPlayedBackAnnounceDoesNotEvictOurLinkToItsAuthor() throws {
+        let a = world.box(budget: LinkBudget(total: 3, outgoing: 1, reservedForIncoming: 2))
+        let b = world.box()
+        a.log.bindEverybody()
+        b.log.bindEverybody()
+        world.connect(a, to: b)
+        _ = try dial(a)
+        // Bound to b's peer, and nothing proves it.
+        let outgoing = try XCTUnwrap(a.log.link(.outgoing))
+        a.log.peers[try XCTUnwrap(a.log.link(.incoming))] = a.log.peers[outgoing]
+        _ = try dial(a)
+        _ = try dial(a)
+        world.advance(.seconds(20))
+        XCTAssertEqual(a.radio.events[.redundantClosed], 0)
+        XCTAssertEqual(a.log.link(.outgoing), outgoing)
+    }
+
+    func testTwoAdaptersOfABoxThatHearEachOtherAreNotLinked() throws {
+        let a = world.box(adapters: 2)
+        for _ in 0..<10 {
+            a.adapters[0].hear(a.adapters[1].address)
+            a.adapters[1].hear(a.adapters[0].address)
+            world.advance(.seconds(7))
+        }
+        XCTAssertEqual(a.adapters.map(\.attempts), [0, 0])
+        XCTAssertTrue(ether.calls.isEmpty)
+        // Others are called as ever.
+        let b = world.box()
+        world.connect(a, to: b)
+        XCTAssertEqual(a.log.live.count, 1)
     }
 
     func testNeighbourHeardByTwoAdaptersGetsOneLinkThroughTheBetter() {
@@ -227,6 +260,21 @@ final class BluetoothSlotTests: XCTestCase {
         a.adapter.tell { $0.adapter($1, disconnected: stranger, reason: 3) }
         world.advance(.seconds(1))
         XCTAssertTrue(a.adapter.wantsAdvertising)
+    }
+
+    func testPhoneThatLeavesAndCallsAgainIsNoStrangerBeforeItsTime() {
+        let a = world.box(budget: LinkBudget(total: 1, outgoing: 0))
+        let phone = world.phoneAddress()
+        a.adapter.tell { $0.adapter($1, connected: phone) }
+        world.advance(.seconds(2))
+        a.adapter.tell { $0.adapter($1, disconnected: phone, reason: 3) }
+        world.advance(.milliseconds(500))
+        a.adapter.tell { $0.adapter($1, connected: phone) }
+        world.advance(.seconds(2))
+        XCTAssertEqual(a.radio.events[.noSocket], 0, "the first wait is over, the second is not")
+        XCTAssertTrue(a.adapter.wantsAdvertising)
+        world.advance(.seconds(2))
+        XCTAssertEqual(a.radio.events[.noSocket], 1)
     }
 
     func testAnswersGoAheadOfDataAndFullSocketsLoseNothing() throws {

@@ -69,6 +69,8 @@ final class BoundLog: LinkPortDelegate {
     private(set) var neighbours: [LinkID: UInt64] = [:]
     private(set) var limits: [LinkID: [Int]] = [:]
     var peers: [LinkID: PeerID] = [:]
+    /// Links whose peers made a handshake over them.
+    var proven: Set<LinkID> = []
     /// Who is found at every new link, as when announces come through at once.
     var bindsAt: ((LinkID) -> PeerID?)?
     var onFrame: ((LinkID) -> Void)?
@@ -89,6 +91,7 @@ final class BoundLog: LinkPortDelegate {
         peers[link] = nil
     }
     func peer(on link: LinkID) -> PeerID? { peers[link] }
+    func provenPeer(on link: LinkID) -> PeerID? { proven.contains(link) ? peers[link] : nil }
 
     var ups: [(link: LinkID, role: LinkRole, limit: Int)] {
         events.compactMap { if case .up(let link, let role, let limit) = $0 { (link, role, limit) } else { nil } }

@@ -106,6 +106,10 @@ final class Ether {
     func isLinked(_ a: BluetoothAddress, _ b: BluetoothAddress) -> Bool {
         links[Pair(from: a, to: b)] != nil || links[Pair(from: b, to: a)] != nil
     }
+    /// The socket of one end of a link.
+    func socket(at own: BluetoothAddress, to other: BluetoothAddress) -> ScriptedSocket? {
+        links[Pair(from: own, to: other)]?.0 ?? links[Pair(from: other, to: own)]?.1
+    }
     func pendingCalls(from: BluetoothAddress) -> Int { pending.keys.count { $0.from == from } }
 
     func port() -> ScriptedSocketPort { ScriptedSocketPort(self) }
@@ -166,6 +170,8 @@ final class ScriptedSocket: AttributeSocket {
     private var error: SystemError?
     private var watches: [Watch] = []
     private var isKicked = false
+    /// How often a watch was called.
+    private(set) var wakeUps = 0
 
     final class Watch: Cancellable {
         let interest: IOInterest
@@ -214,6 +220,7 @@ final class ScriptedSocket: AttributeSocket {
             for watch in self.watches where watch.action != nil {
                 guard watch.interest.contains(.read) ? self.isReadable : self.isWritable else { continue }
                 wasCalled = true
+                wakeUps += 1
                 watch.action?()
             }
             if wasCalled { self.kick() }

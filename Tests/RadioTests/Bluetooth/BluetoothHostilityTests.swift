@@ -1,0 +1,106 @@
+import Basics
+import EventLoop
+import Wire
+import XCTest
+
+@testable import Radio
+
+/// Phones that mean to hold the loop, the slots or the air.
+final class BluetoothHostilityTests: XCTestCase {
+    private let world = BluetoothWorld()
+    private var ether: Ether { world.ether }
+
+    private static let unsubscribe: [UInt8] = [0x12, 0x13, 0x00, 0x00, 0x00]
+    private static let read: [UInt8] = [0x0A, 0x03, 0x00]
+
+    /// A phone that has subscribed and read what it was answered.
+    private func dial(_ node: BluetoothWorld.Node) throws -> ScriptedSocket {
+        let socket = try ether.dial(from: world.phoneAddress(), to: node.address)
+        world.advance(.milliseconds(100))
+        socket.send(Phone.exchangeMTU)
+        world.advance(.milliseconds(100))
+        XCTAssertEqual(socket.drain(), [[0x03, 0x05, 0x02]])
+        socket.send(Phone.subscribe)
+        world.advance(.milliseconds(100))
+        XCTAssertEqual(socket.drain(), [[0x13]])
+        return socket
+    }
+
+    func testPhoneThatAsksAndDoesNotReadNeitherHoldsTheLoopNorTheLink() throws {
+        let a = world.box()
+        a.log.bindEverybody()
+        ether.capacity = 1
+        let phone = try dial(a)
+        let own = try XCTUnwrap(ether.socket(at: a.address, to: phone.pair.from))
+        let link = try XCTUnwrap(a.log.link(.incoming))
+        // The first notification fills the socket, and the second waits for room.
+        for _ in 0..<2 { a.radio.send([UInt8](repeating: 1, count: 20), on: link, priority: .high) }
+        world.advance(.milliseconds(100))
+        // The answer to the first question waits as well, and the second question is left where it is.
+        phone.send(BluetoothHostilityTests.read)
+        world.advance(.milliseconds(100))
+        phone.send(BluetoothHostilityTests.read)
+        let before = own.wakeUps
+        world.advance(.seconds(20))
+        XCTAssertEqual(own.wakeUps, before)
+        XCTAssertEqual(a.log.live.count, 1, "it may be slow")
+        world.advance(.seconds(16))
+        XCTAssertEqual(a.log.downs, [link])
+        XCTAssertEqual(a.radio.events[.linkStuck], 1)
+        XCTAssertFalse(ether.isLinked(a.address, phone.pair.from))
+    }
+
+    func testPhoneThatReadsInTimeIsAnsweredAndStays() throws {
+        let a = world.box()
+        a.log.bindEverybody()
+        ether.capacity = 1
+        let phone = try dial(a)
+        let link = try XCTUnwrap(a.log.link(.incoming))
+        for _ in 0..<2 { a.radio.send([UInt8](repeating: 1, count: 20), on: link, priority: .high) }
+        world.advance(.milliseconds(100))
+        for _ in 0..<2 {
+            phone.send(BluetoothHostilityTests.read)
+            world.advance(.milliseconds(100))
+        }
+        var order: [UInt8] = []
+        for _ in 0..<4 {
+            world.advance(.seconds(20))
+            order += phone.drain().map { $0[0] }
+        }
+        XCTAssertEqual(order.count, 4)
+        XCTAssertEqual(order.prefix(2), [0x1B, 0x0B], "an answer goes ahead of data")
+        XCTAssertEqual(order.sorted(), [0x0B, 0x0B, 0x1B, 0x1B], "every question is answered once")
+        world.advance(.minutes(1))
+        XCTAssertEqual(a.log.live.map(\.link), [link])
+        XCTAssertEqual(a.radio.events[.linkStuck], 0)
+    }
+
+    func testPhoneThatKeepsSubscribingAnewIsDroppedAfterAMinuteLikeOthers() throws {
+        let a = world.box()
+        let phone = try dial(a)
+        for turn in 0..<6 {
+            world.advance(.seconds(9))
+            phone.send(turn % 2 == 0 ? BluetoothHostilityTests.unsubscribe : Phone.subscribe)
+            _ = phone.drain()
+        }
+        XCTAssertEqual(a.log.ups.count, 4)
+        XCTAssertTrue(ether.isLinked(a.address, phone.pair.from))
+        world.advance(.seconds(12))
+        XCTAssertFalse(ether.isLinked(a.address, phone.pair.from))
+        XCTAssertEqual(a.radio.events[.unboundDropped], 1)
+    }
+
+    func testFragmentRelayedNowAndThenLeavesScanningHalfOfTheTime() throws {
+        let (a, b) = (world.box(), world.box())
+        a.log.bindEverybody()
+        b.log.bindEverybody()
+        world.connect(a, to: b)
+        let link = try XCTUnwrap(a.log.link(.outgoing))
+        // Each belongs to a train that would take five seconds, as the longest pause.
+        for number in 0..<12 {
+            a.radio.send(makeFrame(UInt8(number)), on: link, priority: .fragment(total: 1_000))
+            world.advance(.seconds(5))
+        }
+        XCTAssertEqual(a.adapter.scanPauses, [Interval](repeating: .seconds(5), count: 6))
+    }
+}
