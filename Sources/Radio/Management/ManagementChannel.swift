@@ -126,8 +126,9 @@ public final class ManagementChannel {
     private func sendNext(to index: UInt16) {
         while lanes[index]?.current == nil, let next = lanes[index]?.waiting.popFirst() {
             guard write(next.command, to: index) else {
+                // Some commands for a controller that is off fail in the call itself, and no answer follows.
                 counters.count(.sendFailed)
-                loop.enqueue { next.completion(.lost) }
+                loop.enqueue { next.completion(.refused(.failed)) }
                 continue
             }
             next.limit = loop.schedule(after: next.command.limit) { [weak self] in

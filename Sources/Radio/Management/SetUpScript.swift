@@ -19,7 +19,12 @@ struct SetUpScript {
         func helpful(_ command: ManagementCommand) { steps.append(Step(command: command, isEssential: false)) }
 
         // Ends the connections, instances and discovery of an earlier run, and most settings change only while off.
-        if current.contains(.powered) { essential(.setPowered(false)) }
+        // A controller that is off cannot be told to forget its instances, and one with only legacy advertising takes
+        // them up again when it comes on.
+        if current.contains(.powered) {
+            helpful(.removeAdvertising(0))
+            essential(.setPowered(false))
+        }
         if !current.contains(.lowEnergy) { essential(.setLowEnergy(true)) }
         if current.contains(.classic) { essential(.setClassic(false)) }
         if current.contains(.bondable) { essential(.setBondable(false)) }
@@ -31,9 +36,9 @@ struct SetUpScript {
         helpful(.forgetLongTermKeys)
         helpful(.forgetIdentityKeys)
         helpful(.forgetDevices)
-        helpful(.removeAdvertising(0))
         helpful(.setDefaults(DefaultParameter.mesh))
         essential(.setPowered(true))
+        helpful(.removeAdvertising(0))
         self.steps = steps
     }
 

@@ -16,10 +16,10 @@ final class AdapterSetUpTests: XCTestCase {
         XCTAssertEqual(
             world.commands.map(\.command),
             [
-                .readInformation, .setPowered(false), .setClassic(false), .setBondable(false), .setAdvertising(false),
+                .readInformation, .removeAdvertising(0), .setPowered(false), .setClassic(false), .setBondable(false), .setAdvertising(false),
                 .setPrivacyOff, .setStaticAddress(0), .setInputOutputCapability(3), .forgetLongTermKeys,
-                .forgetIdentityKeys, .forgetDevices, .removeAdvertising(0), .setDefaults(DefaultParameter.mesh),
-                .setPowered(true), .readInformation, .readAdvertisingFeatures,
+                .forgetIdentityKeys, .forgetDevices, .setDefaults(DefaultParameter.mesh), .setPowered(true),
+                .removeAdvertising(0), .readInformation, .readAdvertisingFeatures,
             ])
         XCTAssertEqual(world.news, [.up(ownAddress)])
         XCTAssertEqual(world.state, .ready)
