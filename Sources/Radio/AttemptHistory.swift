@@ -23,6 +23,7 @@ struct AttemptHistory<Neighbour: Hashable> {
         records[neighbour].flatMap { $0.notBefore > now ? $0.notBefore : nil }
     }
 
+    func isKnown(_ neighbour: Neighbour) -> Bool { records[neighbour] != nil }
     func timedOut(_ neighbour: Neighbour) -> Instant? { records[neighbour]?.timedOut }
     func failures(_ neighbour: Neighbour) -> Int { records[neighbour]?.failures ?? 0 }
 

@@ -34,6 +34,11 @@ enum BluetoothLimits {
     static let quickAttempts = 3
     /// Spread of the pause after a failure, so that two boxes that call each other do not fail in step.
     static let retryJitter = Interval.seconds(1)
+    /// The same after a timeout. Boxes that call each other at once never meet, since a controller that calls may not
+    /// advertise meanwhile: they have to get out of step by the length of a call.
+    static let timeoutJitter = connectTimeout
+    /// Nobody is called sooner than by chance within this time of being heard first, for the same reason.
+    static let hesitation = Interval.milliseconds(1_500)
     /// A neighbour without the mesh service, and one whose second link was given up for want of slots, is not called
     /// for so long (chapter 03 A6, A13.5).
     static let ignoring = Interval.minutes(15)

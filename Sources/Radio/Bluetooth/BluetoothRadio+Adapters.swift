@@ -37,7 +37,6 @@ extension BluetoothRadio: AdapterPortDelegate {
                 events.count(.linkLost)
             } else {
                 planner.calledUs(link.address)
-                seat.port.connectionAttemptEnded(.failed(errno: ENETDOWN))
             }
             if let id { linkIsDown(link, id: id) }
         }

@@ -46,7 +46,7 @@ extension BluetoothRadio: BluetoothLinkOwner {
         case .timedOut:
             remove(link, from: seat)
             events.count(.connectTimedOut)
-            planner.timedOut(link.address, at: now)
+            planner.timedOut(link.address, at: now, using: &random)
             seat.port.connectionAttemptEnded(.timedOut)
         case .lost:
             remove(link, from: seat)

@@ -228,7 +228,8 @@ public final class BluetoothRadio: LinkPort {
     }
 
     func heard(_ sighting: Sighting, on index: UInt16) {
-        take(planner.heard(sighting, on: index, in: situation, at: now))
+        let hesitation = random.interval(.zero, BluetoothLimits.hesitation)
+        take(planner.heard(sighting, on: index, in: situation, hesitation: hesitation, at: now))
         awaitAdmission()
     }
 

@@ -58,10 +58,15 @@ struct ConnectionPlanner {
     }
 
     /// A connectable neighbour was heard: whether to call it at once. Otherwise it waits in the queue.
+    /// - Parameter hesitation: how long one who was not known before waits. Two boxes hear each other at the same time,
     mutating func heard(
-        _ sighting: Sighting, on adapter: UInt16, in situation: Situation, at now: Instant
+        _ sighting: Sighting, on adapter: UInt16, in situation: Situation, hesitation: Interval = .zero,
+        at now: Instant
     ) -> Step {
         let address = sighting.address
+        if hesitation > .zero, candidates[address] == nil, !history.isKnown(address) {
+            history.bar(address, until: now + hesitation)
+        }
         let barred = history.isBarred(address, at: now)
         // It would have gone from the queue before it may be called.
         if let barred, barred - now > BluetoothLimits.candidateLife { return .nothing }
@@ -108,8 +113,12 @@ struct ConnectionPlanner {
         called[address] = nil
     }
 
-    mutating func timedOut(_ address: BluetoothAddress, at now: Instant) {
+    mutating func timedOut(
+        _ address: BluetoothAddress, at now: Instant, using random: inout some RandomNumberGenerator
+    ) {
         history.timedOut(address, at: now)
+        let pause = RadioLimits.afterTimeout + random.interval(.zero, BluetoothLimits.timeoutJitter)
+        history.bar(address, until: now + pause)
         callAgain(address)
     }
 

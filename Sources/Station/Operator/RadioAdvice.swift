@@ -8,8 +8,15 @@ enum RadioAdvice {
     private static let strangerMemory = Interval.minutes(10)
 
     static func attention(of radio: any ObservedRadio, at now: Instant) -> [StatusReport.Attention] {
-        if let obstacle = radio.obstacle { return [withoutAdapters(obstacle)] }
-        return radio.adapters.flatMap { adapter -> [StatusReport.Attention] in
+        attention(adapters: radio.adapters, obstacle: radio.obstacle, at: now)
+    }
+
+    /// - Parameter obstacle: why there is no adapter at all.
+    static func attention(
+        adapters: [AdapterSnapshot], obstacle: AdapterStatus.State?, at now: Instant
+    ) -> [StatusReport.Attention] {
+        if let obstacle { return [withoutAdapters(obstacle)] }
+        return adapters.flatMap { adapter -> [StatusReport.Attention] in
             if let advice = advice(adapter) { return [advice] }
             guard let seen = adapter.lastStranger, now - seen < strangerMemory else { return [] }
             return [

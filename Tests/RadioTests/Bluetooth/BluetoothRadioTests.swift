@@ -48,9 +48,10 @@ final class BluetoothRadioTests: XCTestCase {
 
     func testCallsThatCrossMakeOneLinkAndFreeTheOther() {
         let (a, b) = (world.box(), world.box())
+        ether.connectDelay = .seconds(3)
         a.adapter.hear(b.address)
         b.adapter.hear(a.address)
-        world.advance(.seconds(1))
+        world.advance(.seconds(6))
         XCTAssertEqual(a.log.live.count, 1)
         XCTAssertEqual(b.log.live.count, 1)
         XCTAssertEqual(Set([a, b].flatMap { $0.log.live.map(\.role) }).count, 2, "one end each")
@@ -103,6 +104,7 @@ final class BluetoothRadioTests: XCTestCase {
         let a = world.box()
         let phone = world.phoneAddress()
         a.adapter.hear(phone)
+        while a.adapter.attempts == 0 { world.advance(.milliseconds(10)) }
         world.advance(.milliseconds(7_900))
         XCTAssertEqual(a.adapter.outcomes, [])
         world.advance(.milliseconds(200))
@@ -138,7 +140,7 @@ final class BluetoothRadioTests: XCTestCase {
         let phone = world.phoneAddress()
         ether.listen(at: phone) { socket in self.answerWithErrors(socket) }
         a.adapter.hear(phone)
-        world.advance(.seconds(2))
+        world.advance(.seconds(3))
         XCTAssertEqual(a.radio.failures[.serviceMissing], 1)
         XCTAssertFalse(ether.isLinked(a.address, phone))
         for _ in 0..<85 {
@@ -168,7 +170,7 @@ final class BluetoothRadioTests: XCTestCase {
         let phone = world.phoneAddress()
         ether.listen(at: phone) { _ in }
         a.adapter.hear(phone)
-        world.advance(.seconds(11))
+        world.advance(.seconds(12))
         XCTAssertEqual(a.radio.failures[.setUpTimedOut], 1)
         XCTAssertEqual(a.radio.events[.connected], 1)
         XCTAssertTrue(a.log.ups.isEmpty)
@@ -184,7 +186,7 @@ final class BluetoothRadioTests: XCTestCase {
             self.serve(socket, mtu: nil)
         }
         a.adapter.hear(phone)
-        world.advance(.seconds(1))
+        world.advance(.seconds(2))
         XCTAssertEqual(a.log.ups.map(\.limit), [20])
         let frame = makeFrame(7, size: 512)
         sockets[0].send([0x1B, 0x12, 0x00] + frame)

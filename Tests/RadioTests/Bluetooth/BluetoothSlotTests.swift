@@ -65,7 +65,7 @@ final class BluetoothSlotTests: XCTestCase {
         let refused = world.phoneAddress()
         ether.answers[refused] = .fails(EMLINK)
         a.adapter.hear(refused)
-        world.advance(.seconds(1))
+        world.advance(.seconds(2))
         XCTAssertEqual(a.radio.adapters[0].limit, 5)
         XCTAssertEqual(a.radio.events[.limitLearned], 1)
         XCTAssertFalse(a.adapter.wantsAdvertising, "it would refuse phones as well")

@@ -57,7 +57,7 @@ final class BluetoothWorld {
     /// `a` hears `b` and calls it; both links are up when it returns.
     func connect(_ a: Node, to b: Node) {
         a.adapter.hear(b.address)
-        advance(.seconds(1))
+        advance(.seconds(2))
     }
 
     func advance(_ span: Interval) { loop.advance(by: span) }

@@ -7,6 +7,10 @@ import XCTest
 final class ConnectionPlannerTests: XCTestCase {
     private var planner = ConnectionPlanner()
     private var random = SeededRandom(seed: 1)
+    /// Draws no jitter.
+    private var still = Least()
+
+    private struct Least: RandomNumberGenerator { mutating func next() -> UInt64 { 1 } }
     private var situation = ConnectionPlanner.Situation(open: [0: 0], linked: [])
 
     private func at(_ milliseconds: Int) -> Instant { .zero + .milliseconds(milliseconds) }
@@ -89,7 +93,7 @@ final class ConnectionPlannerTests: XCTestCase {
 
     func testTimeoutKeepsAwayForFifteenSeconds() {
         XCTAssertEqual(hear(1, -50, at: 0), call(1))
-        planner.timedOut(address(1), at: at(8_000))
+        planner.timedOut(address(1), at: at(8_000), using: &still)
         XCTAssertEqual(hear(1, -50, at: 22_999), .wait(until: at(23_050)))
         XCTAssertEqual(next(at: 22_999), .wait(until: at(23_050)))
         XCTAssertEqual(next(at: 23_050), call(1))
@@ -97,13 +101,39 @@ final class ConnectionPlannerTests: XCTestCase {
 
     func testWeakNeighbourThatTimedOutWaitsThirtySeconds() {
         XCTAssertEqual(hear(1, -90, at: 0), call(1))
-        planner.timedOut(address(1), at: at(8_000))
+        planner.timedOut(address(1), at: at(8_000), using: &still)
         XCTAssertEqual(hear(1, -91, at: 9_000), .wait(until: at(23_050)))
         // 30 s after the timeout, asked again in 2 to 15 s.
         XCTAssertEqual(next(at: 10_000), .wait(until: at(25_000)))
         XCTAssertEqual(next(at: 25_000), .wait(until: at(38_000)))
         XCTAssertEqual(next(at: 37_500), .wait(until: at(39_500)))
         XCTAssertEqual(next(at: 38_000), call(1))
+    }
+
+    func testTimeoutsGetTwoCallersOutOfStep() {
+        var gaps: Set<Int> = []
+        for _ in 0..<8 {
+            planner = ConnectionPlanner()
+            XCTAssertEqual(hear(1, -50, at: 0), call(1))
+            planner.timedOut(address(1), at: at(8_000), using: &random)
+            var time = 8_000
+            while next(at: time) != call(1) { time += 100 }
+            gaps.insert(time - 8_000)
+        }
+        XCTAssertTrue(gaps.allSatisfy { (15_000...23_200).contains($0) }, "\(gaps)")
+        XCTAssertGreaterThan((gaps.max() ?? 0) - (gaps.min() ?? 0), 2_000)
+    }
+
+    func testOneWhoWasNotKnownBeforeIsCalledAfterAMoment() {
+        let sighting = Sighting(address: address(1), rssi: -50)
+        func hear(at milliseconds: Int) -> ConnectionPlanner.Step {
+            planner.heard(sighting, on: 0, in: situation, hesitation: .milliseconds(700), at: at(milliseconds))
+        }
+        XCTAssertEqual(hear(at: 0), .wait(until: at(750)))
+        XCTAssertEqual(hear(at: 600), .wait(until: at(750)), "from when it was heard first")
+        XCTAssertEqual(next(at: 750), call(1))
+        planner.succeeded(address(1))
+        XCTAssertEqual(hear(at: 60_000), call(1), "known now")
     }
 
     func testLinkThatWorkedAndEndedCostsThreeSecondsOnly() {
