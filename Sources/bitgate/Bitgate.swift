@@ -11,6 +11,7 @@ enum Bitgate {
         ("clock", Help.clock, ClockCommand.run),
         ("wipe", Help.wipe, WipeCommand.run),
         ("doctor", Help.doctor, DoctorCommand.run),
+        ("relay", Help.relay, RelayCommand.run),
         ("config", Help.config, ConfigCommand.run),
         ("tor", Help.tor, TorCommand.run),
         ("chat", Help.chat, ChatProgram.run),

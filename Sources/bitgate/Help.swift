@@ -13,6 +13,7 @@ enum Help {
           clock             what time it is for the box, and your say in it
           wipe              destroy all the box remembers, and its identity
           doctor            what this machine lacks for the radio and the box
+          relay check       try whether a relay can be used from here
           config check      verify a configuration file without starting
           config defaults   print every key with its meaning and default
           tor check         verify the bridges in a file of tor's configuration
@@ -178,6 +179,22 @@ enum Help {
 
         Exit status: 0 the file is good, 64 wrong usage, 66 no such file or not
         readable, 78 the file has mistakes.
+
+        """
+
+    static let relay = """
+        usage: bitgate relay check URL [--config FILE]
+
+        Dials a relay over the route that is configured, through Tor or directly, asks
+        it for one public message, and says in words how far that got. Needs no daemon
+        and changes nothing.
+
+          URL             wss://… ; ws:// for .onion, and for this machine without Tor
+          --config FILE   bitgated's configuration
+                          (default \(Configuration.defaultPath))
+
+        Exit status: 0 the relay can be used, 64 wrong usage, 66 no such configuration
+        file or not readable, 69 the relay cannot be used, 78 the file has mistakes.
 
         """
 
