@@ -62,13 +62,6 @@ public final class NetworkDialer: StreamDialer {
         return TLSStream(loop: loop, transport: transport, host: address.host, trust: trust, time: time)
     }
 
-    /// A stream that opens when the proxy has taken credentials, without asking it for a connection: whether it is
-    /// there. With direct mode there is none to ask. Does not ask `readiness`, which may rest on it.
-    public func makeProbe(isolation: StreamIsolation) -> (any ByteStream)? {
-        guard case .proxied(let proxy) = policy else { return nil }
-        return SOCKSStream(probing: stream(to: proxy), loop: loop, isolation: isolation)
-    }
-
     // MARK: Through the proxy
 
     private func proxied(
@@ -82,13 +75,10 @@ public final class NetworkDialer: StreamDialer {
             throw .unsupported("ws:// would go through Tor unencrypted to its end; only wss:// and .onion are dialled")
         }
         let stream = SOCKSStream(
-            loop: loop, proxy: stream(to: proxy), host: address.host, port: address.port, isolation: isolation)
+            loop: loop, proxy: TCPStream(loop: loop, endpoint: proxy, timeout: UplinkLimits.proxyTimeout),
+            host: address.host, port: address.port, isolation: isolation)
         stream.onOutcome = { [weak self] in self?.onProxyOutcome($0) }
         return stream
-    }
-
-    private func stream(to proxy: IPEndpoint) -> TCPStream {
-        TCPStream(loop: loop, endpoint: proxy, timeout: UplinkLimits.proxyTimeout)
     }
 
     // MARK: Directly

@@ -157,7 +157,8 @@ public final class SOCKSStream: ByteStream {
         handshake = nil
         proxy.interest = interest
         report(.connected)
-        delegate?.streamOpened()
+        // Whoever only wanted to know has closed it.
+        if state == .open { delegate?.streamOpened() }
     }
 
     private func fail(_ failure: StreamFailure, _ outcome: ProxyOutcome? = nil) {

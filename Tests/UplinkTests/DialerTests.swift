@@ -102,11 +102,6 @@ final class DialerTests: XCTestCase {
         XCTAssertTrue(try layers(untouched, "wss://relay.example").hasPrefix("closed"))
     }
 
-    func testProbeExistsForAProxyOnly() throws {
-        XCTAssertNotNil(try proxied().makeProbe(isolation: .test))
-        XCTAssertNil(try direct().makeProbe(isolation: .test))
-    }
-
     // MARK: Names in direct mode
 
     private func dial(_ answer: Result<[String], NameQuery.Failure>) throws -> StreamLog {
