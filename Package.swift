@@ -93,7 +93,7 @@ let package = Package(
             "StationTests", "Station", "Mesh", "Gateway", "Messenger", "Nostr", "Radio", "Uplink", "EventLoop", "Vault",
             "Crypto", "Wire"),
         tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
-        tests("SystemTests", "Station", "Radio", "EventLoop", "Wire"),
+        tests("SystemTests", "Station", "Radio", "EventLoop", "Wire", "Nostr", "Crypto", "Uplink"),
         tests("TidyTests"),
     ],
     swiftLanguageModes: [.v6],

@@ -84,6 +84,22 @@ final class RelayUplinkTests: XCTestCase {
         XCTAssertEqual(Set(uplink.targets.map(\.isolation)), Set(route.isolations), "a probe builds their circuits")
     }
 
+    func testTheDirectWayOpensWhicheverComesFirstItsStartOrTheTime() {
+        for startsFirst in [true, false] {
+            let route = DirectRoute(LoopbackDialer(loop: loop))
+            let uplink = RelayUplink(
+                loop: loop, relays: RelayChoice(defaults: [], directory: nil), route: route, usesTor: false)
+            uplink.onActivity = { [loop] input in input(loop.now) }
+            if startsFirst { route.start() }
+            uplink.onActivity? { uplink.setClockTrusted(true, at: $0) }
+            if !startsFirst {
+                XCTAssertEqual(uplink.client.gate, .closed)
+                route.start()
+            }
+            XCTAssertEqual(uplink.client.gate, .open)
+        }
+    }
+
     func testWithTorThisMachinesOwnRelaysAreNamedAndNotDialled() {
         let route = ManualRoute()
         let uplink = uplink("ws://127.0.0.1:1", "ws://abc.onion", route: route, usesTor: true)
