@@ -34,11 +34,11 @@ extension Messenger {
         }
     }
 
-    private func take(_ notice: FavoriteNotice, from peer: PeerID, _ fingerprint: Fingerprint) {
+    func take(_ notice: FavoriteNotice, from peer: PeerID, _ fingerprint: Fingerprint) {
         guard var record = record(of: peer, fingerprint) else { return drops.count(.unknownKey) }
         let before = record
         record.favorsUs = notice.isFavorite
-        if let npub = notice.npub, NostrPublicKey(npub: npub) != nil { record.npub = npub }
+        if let npub = notice.npub, isFree(npub, for: fingerprint) { record.npub = npub }
         guard record != before else { return }
         guard keep(record) else { return drops.count(.bookIsFull) }
         if record.favorsUs != before.favorsUs { show(.favorite(by: peer, record.favorsUs)) }

@@ -7,7 +7,9 @@ extension Messenger {
 
     /// Writes to somebody, in as many messages as it takes. What cannot go now goes when there is a session.
     public func say(_ text: String, to peer: PeerID, at now: Now) throws(MessengerRefusal) {
-        guard people[peer] != nil || sessions[peer] != nil else { throw .unknownPeer }
+        guard people[peer] != nil || sessions[peer] != nil || mailPath(to: peer).isWorthWaiting else {
+            throw .unknownPeer
+        }
         guard !trust.isBlocked(peer) else { throw .blocked }
         let pieces = MessageText.pieces(text)
         guard pieces.count <= MessengerLimits.partsPerText else { throw .tooLong }
@@ -42,7 +44,7 @@ extension Messenger {
     func flush(_ peer: PeerID, at now: Now) {
         guard outbox.hasUnsent(for: peer) else { return }
         guard sessions[peer] != nil else {
-            if people[peer] == nil { tellToWait(for: peer) } else { emit(.openSession(peer)) }
+            if people[peer] != nil { emit(.openSession(peer)) } else if !mail(to: peer) { tellToWait(for: peer) }
             return
         }
         outbox.update(peer) { entry in
@@ -75,7 +77,7 @@ extension Messenger {
             return true
         }
         sessions[peer] = nil
-        if outbox.hasUnsent(for: peer) { tellToWait(for: peer) }
+        if outbox.hasUnsent(for: peer), !mail(to: peer) { tellToWait(for: peer) }
     }
 
     /// A receipt counts only from whom the message was sent to: message IDs are not unique beyond that.

@@ -31,7 +31,9 @@ extension Messenger {
         guard record.isFavorite != isFavorite else { return }
         record.isFavorite = isFavorite
         guard keep(record) else { throw .bookIsFull }
-        if !record.isBlocked { notify(peer, FavoriteNotice(isFavorite: isFavorite).content, at: now) }
+        if !record.isBlocked {
+            notify(peer, FavoriteNotice(isFavorite: isFavorite, npub: account?.npub).content, at: now)
+        }
     }
 
     /// Neither shows nor answers somebody any more, or does so again. What waits for them is given up.
@@ -48,7 +50,7 @@ extension Messenger {
 
     /// The code by which others verify the person.
     public func code(nickname: String, at now: Now) -> VerificationCode {
-        verifier.code(nickname: nickname, at: now, using: &random)
+        verifier.code(nickname: nickname, npub: account?.npub, at: now, using: &random)
     }
 
     /// Verifies whoever's code this is: asks the peer of that key to prove itself.

@@ -14,6 +14,12 @@ public final class Messenger {
     public var vouchesForOthers = false
 
     let identity: NodeIdentity
+    /// The person's own account at relays, told to favourites.
+    let account: NostrPublicKey?
+    /// Whether relays take mail now.
+    var isMailUsable = false
+    /// Favourites who were told again that they are.
+    var toldAgain: Set<PeerID> = []
     var random: any RandomNumberGenerator
     var people: [PeerID: Acquaintance] = [:]
     /// Peers with an established session, and the key they proved.
@@ -30,8 +36,12 @@ public final class Messenger {
     private var effects = Queue<MessengerEffect>()
 
     /// - Parameter trust: what was remembered of an earlier run.
-    public init(identity: NodeIdentity, trust: [TrustRecord] = [], random: any RandomNumberGenerator) {
+    public init(
+        identity: NodeIdentity, account: NostrPublicKey? = nil, trust: [TrustRecord] = [],
+        random: any RandomNumberGenerator
+    ) {
         self.identity = identity
+        self.account = account
         self.trust = TrustBook(trust)
         self.random = random
         verifier = Verifier(identity: identity)
@@ -79,7 +89,7 @@ public final class Messenger {
     /// There is no session with the peer any more, or none came about.
     public func sessionLost(with peer: PeerID, at now: Now) {
         sessions[peer] = nil
-        if outbox.hasUnsent(for: peer) { tellToWait(for: peer) }
+        if outbox.hasUnsent(for: peer), !mail(to: peer) { tellToWait(for: peer) }
     }
 
     func tellToWait(for peer: PeerID) {
@@ -109,7 +119,8 @@ public final class Messenger {
                 return false
             }
             for entry in expired { report(entry, to: peer, .failed(.expired)) }
-            if sessions[peer] == nil, people[peer] != nil, outbox.hasUnsent(for: peer) { emit(.openSession(peer)) }
+            guard sessions[peer] == nil, outbox.hasUnsent(for: peer) else { continue }
+            if people[peer] != nil { emit(.openSession(peer)) } else { _ = mail(to: peer) }
         }
         awaited.formIntersection(outbox.peers)
         armSweep(at: now)

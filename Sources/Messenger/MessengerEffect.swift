@@ -6,6 +6,9 @@ import Wire
 public enum MessengerEffect: Sendable {
     /// Send through the session with the peer, in the order of the effects.
     case send(NoisePayload, to: PeerID)
+    /// Put into an envelope for this account of the peer's and publish it; `mailed` reports what comes of a message,
+    /// receipts go as they may.
+    case mail(NoisePayload, to: NostrPublicKey, of: PeerID)
     /// See to a session with the peer; report what comes of it.
     case openSession(PeerID)
     /// Keep this for the next start, in the place of an earlier record of the same key.
@@ -63,6 +66,10 @@ public enum MessengerDrop: String, CaseIterable, Sendable {
     /// A favourite notice of somebody who has not announced the key.
     case unknownKey = "unknown-key"
     case bookIsFull = "book-is-full"
+    /// Mail of an account no favourite has told.
+    case unknownAccount = "unknown-account"
+    /// Mail of somebody the person did not make a favourite.
+    case notAFavorite = "not-a-favorite"
 }
 
 /// Somebody in reach, as announced.

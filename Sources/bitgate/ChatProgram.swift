@@ -7,7 +7,10 @@ import Station
 enum ChatProgram {
     static func run(_ arguments: [String]) throws -> Int32 {
         let arguments = try Arguments(
-            arguments, flags: [], options: ["--radio", "--room", "--name", "--nick", "--state", "--bridge"])
+            arguments, flags: ["--trust-clock"],
+            options: [
+                "--radio", "--room", "--name", "--nick", "--state", "--bridge", "--relay", "--config", "--tor",
+            ])
         try arguments.expectWords(atMost: 0)
         let options = try ChatOptions(arguments)
         CoreDumps.disable()

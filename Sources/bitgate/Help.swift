@@ -232,6 +232,13 @@ enum Help {
                             made a favourite; without it both are new each time
           --bridge on|off   also send what is said on #mesh to other meshes of the
                             area (default off)
+          --relay URL[,URL] also be at these relays: private messages to favourites who
+                            are not in reach go there, and location channels
+          --config FILE     the relays and network settings of bitgated's file instead
+          --tor required|off
+                            off: relays see this machine's address (default required)
+          --trust-clock     you vouch for this machine's clock; relays wait for one that
+                            is synchronised
 
         While talking:
 
@@ -240,7 +247,8 @@ enum Help {
         from another mesh, with [#GEOHASH] when from a location channel, with [private]
         when said to you only, with * when about people or this console, and with !
         when something could not be done. A private message has a number; what becomes
-        of it is told by that: sending, sent, delivered, read, or failed and why. The
+        of it is told by that: sending, sent, carried by a relay, delivered, read, or
+        failed and why. The
         Tab key completes commands and names.
 
         Exit status: 0 left, 64 wrong usage, 69 lines came from a pipe and nobody was in

@@ -106,6 +106,8 @@ final class Table {
     private func carryOut(_ effect: MessengerEffect, of seat: Seat) {
         switch effect {
         case .show(let event): seat.shown.append(event)
+        // Nobody at this table has an account at relays.
+        case .mail: XCTFail("mail without an account")
         case .remember(let record): seat.stored[record.fingerprint] = record
         case .forget(let fingerprint): seat.stored[fingerprint] = nil
         case .openSession(let peer):

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Somebody at `bitgate chat`, in the scratch folder's room.
+/// Somebody at `bitgate chat`, in a room of the scratch folder.
 final class Person {
     let running: Programs.Running
     private let input: Pipe
 
-    init(_ name: String, _ more: [String] = [], in scratch: Scratch) throws {
+    init(_ name: String, _ more: [String] = [], room: String = "room", in scratch: Scratch) throws {
         input = Pipe()
         running = try Programs.start(
             Programs.folder.appendingPathComponent("bitgate").path,
-            ["chat", "--room", scratch.path + "/room", "--name", name, "--state", scratch.path + "/state-" + name]
+            ["chat", "--room", scratch.path + "/" + room, "--name", name, "--state", scratch.path + "/state-" + name]
                 + more,
             in: scratch, input: input)
     }

@@ -11,6 +11,8 @@ public enum VerificationRefusal: String, CaseIterable, Error, Sendable {
     case notInReach = "not-in-reach"
     case blocked
     case tooMany = "too-many"
+    /// It names no account at relays.
+    case noAccount = "no-account"
 }
 
 /// Proves to people, by a code that travels outside the mesh, that they talk to whom they mean (chapter 02 §6.6).
@@ -38,7 +40,7 @@ struct Verifier {
 
     /// The code to show; a new one a minute after the last.
     mutating func code(
-        nickname: String, at now: Now, using random: inout some RandomNumberGenerator
+        nickname: String, npub: String?, at now: Now, using random: inout some RandomNumberGenerator
     ) -> VerificationCode {
         if let own, own.nickname == nickname, now.monotonic - own.made < MessengerLimits.codeInterval {
             return own.code
@@ -46,7 +48,7 @@ struct Verifier {
         var code = VerificationCode(
             noiseKeyHex: identity.noise.publicKey.hex, signingKeyHex: identity.signing.publicKey.hex,
             nickname: nickname, timestamp: now.wall.unixSeconds, nonce: Base64URL.encode(random.bytes(16)),
-            signatureHex: "")
+            signatureHex: "", npub: npub)
         code.signatureHex = Hex.encode(identity.signing.sign(code.signedBytes))
         own = (code, now.monotonic, nickname)
         return code

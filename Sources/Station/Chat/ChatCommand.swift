@@ -12,6 +12,10 @@ enum ChatCommand: Equatable {
     case nickname(String)
     /// Whom, and what; yet to be told apart.
     case message(String)
+    /// Whom, and which ways there are to them.
+    case why(String)
+    /// A code of somebody who need not be in reach.
+    case add(String)
     /// Whose; the person's own when empty.
     case fingerprint(String)
     /// A code, a name, or a name and a fingerprint; the person's own code when empty.
@@ -45,6 +49,8 @@ enum ChatCommand: Equatable {
                 ?? .refused(
                     "a name has \(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters")
         case "/m", "/msg": self = rest.isEmpty ? .refused("use /msg NAME TEXT") : .message(rest)
+        case "/why": self = ChatCommand.about(rest, words[0], .why(rest))
+        case "/add": self = rest.isEmpty ? .refused("use /add CODE, with the code they see at /verify") : .add(rest)
         case "/fingerprint": self = .fingerprint(rest)
         case "/verify": self = .verify(rest)
         case "/unverify": self = ChatCommand.about(rest, words[0], .unverify(rest))

@@ -3,6 +3,7 @@ public enum ChatHelp {
     public static let lines = [
         "  TEXT             say it where you are: on #mesh, or in a location channel",
         "  /msg NAME TEXT   say it to one person only, encrypted",
+        "  /why NAME        which ways there are to them: mesh, relays, and why not",
         "  /j GEOHASH       go to a location channel; /j #mesh goes back",
         "  /who             who is in reach, and who is across the bridge",
         "  /bridge on|off   also send what you say on #mesh to other meshes of the area",
@@ -13,6 +14,7 @@ public enum ChatHelp {
         "  /verify CODE     verify whoever shows this code",
         "  /verify NAME FINGERPRINT",
         "                   verify them by what they read to you; /unverify NAME",
+        "  /add CODE        make whoever showed this code a favourite, in reach or not",
         "  /fav NAME        make somebody a favourite, and tell them; /unfav NAME",
         "  /block NAME      neither see nor answer somebody any more; /unblock NAME",
         "  /help            this list",
@@ -22,11 +24,11 @@ public enum ChatHelp {
 
     /// What a line may begin with.
     public static let commands = [
-        "/block", "/bridge", "/fav", "/fingerprint", "/help", "/j", "/msg", "/nick", "/quit", "/unblock", "/unfav",
-        "/unverify", "/verify", "/who",
+        "/add", "/block", "/bridge", "/fav", "/fingerprint", "/help", "/j", "/msg", "/nick", "/quit", "/unblock",
+        "/unfav", "/unverify", "/verify", "/who", "/why",
     ]
     /// Those that a name follows.
     static let commandsAboutPeople: Set = [
-        "/block", "/fav", "/fingerprint", "/m", "/msg", "/unblock", "/unfav", "/unverify", "/verify",
+        "/block", "/fav", "/fingerprint", "/m", "/msg", "/unblock", "/unfav", "/unverify", "/verify", "/why",
     ]
 }

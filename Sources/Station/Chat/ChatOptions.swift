@@ -1,6 +1,8 @@
 import Crypto
 import EventLoop
+import Nostr
 import Radio
+import Uplink
 import Wire
 
 /// How a chat peer takes part, from the command line.
@@ -15,6 +17,8 @@ public struct ChatOptions {
     /// Where the identity is kept; a new one is made each time when `nil`.
     var stateDirectory: String?
     var bridgeIsOn: Bool
+    /// Relays, the way to them, and whether the clock is vouched for; `nil` for a peer without relays.
+    var network: Configuration?
 
     public init(_ arguments: Arguments) throws(StationFault) {
         let place = try ChatOptions.place(arguments)
@@ -28,6 +32,57 @@ public struct ChatOptions {
         self.nickname = nickname
         stateDirectory = arguments.value("--state")
         bridgeIsOn = bridge == "on"
+        network = try ChatOptions.network(arguments)
+    }
+
+    /// As the daemon does it: through Tor, unless that is turned off by name.
+    private static func network(_ arguments: Arguments) throws(StationFault) -> Configuration? {
+        let file = arguments.value("--config")
+        let relays = arguments.value("--relay")
+        guard file != nil || relays != nil else {
+            guard arguments.value("--tor") == nil, !arguments.has("--trust-clock") else {
+                throw .usage("--tor and --trust-clock are about relays: name one with --relay or --config")
+            }
+            return nil
+        }
+        var configuration = Configuration()
+        if let file { configuration = try Configuration(contentsOf: file) }
+        if let relays {
+            configuration.nostr.useBuiltInRelays = false
+            configuration.nostr.relays = try relays.split(separator: ",").map { (text) throws(StationFault) in
+                guard let url = NostrRelayURL(String(text), defaultScheme: "wss"),
+                    SettingLimits.relayPolicy.permits(url)
+                else {
+                    throw .usage("--relay takes addresses of relays, wss:// or, on this machine and at .onion, ws://")
+                }
+                return url
+            }
+        }
+        if let tor = arguments.value("--tor") {
+            guard let choice = Configuration.Network.Tor(rawValue: tor) else {
+                throw .usage("--tor takes required or off")
+            }
+            configuration.network.tor = choice
+        }
+        if arguments.has("--trust-clock") { configuration.clock.trustSystem = true }
+        return configuration
+    }
+
+    func makeRelays(
+        account: NostrSecretKey, archive: NostrArchive?, loop: any EventLoop
+    ) throws(StationFault) -> ChatRelays? {
+        guard let network else { return nil }
+        let route = try network.network.route(
+            on: loop, resolver: (loop as? LibeventLoop).map(SystemResolver.init), time: { loop.now.wall })
+        let uplink = RelayUplink(
+            loop: loop, relays: network.relayChoice, route: route, usesTor: network.network.tor == .required)
+        (route as? TorRoute)?.targets = { [weak uplink] in uplink?.targets ?? [] }
+        return ChatRelays(uplink: uplink, account: account, archive: archive) {
+            ClockSource(
+                ofSystem: loop.now.wall, isSynchronised: SystemClock.isSynchronised,
+                isVouchedFor: network.clock.trustSystem
+            ).isTrusted
+        }
     }
 
     private static func place(_ arguments: Arguments) throws(StationFault) -> Place {
@@ -82,11 +137,16 @@ extension ChatPeer {
         var trust: TrustVault?
         var masterKey: SecretBytes?
         let identity: StationIdentity
+        var account = NostrSecretKey.generate(using: &random)
         do throws(StationFault) {
             if let path = options.stateDirectory {
                 let directory = try StateDirectory(path)
                 let stored = try IdentityStore(in: directory).loadOrCreate(using: &random)
                 identity = stored.identity
+                if options.network != nil {
+                    account = try AccountKeyFile(in: directory.path, masterKey: stored.masterKey)
+                        .loadOrCreate(using: &random)
+                }
                 trust = TrustVault(in: directory, masterKey: stored.masterKey, loop: loop)
                 state = directory
                 masterKey = stored.masterKey
@@ -98,8 +158,9 @@ extension ChatPeer {
         }
         let radio = options.makeRadio(loop: loop, masterKey: masterKey)
         self.init(
-            loop: loop, radio: radio, identity: identity, state: state, trust: trust, nickname: options.nickname,
-            bridgeIsOn: options.bridgeIsOn)
+            loop: loop, radio: radio, identity: identity, state: state, trust: trust,
+            relays: try options.makeRelays(account: account, archive: trust?.archive, loop: loop),
+            nickname: options.nickname, bridgeIsOn: options.bridgeIsOn)
         watch(radio)
     }
 }

@@ -16,7 +16,7 @@ extension ChatPeer {
 
     func favor(_ typed: String, _ isFavorite: Bool) {
         guard let peer = whom(typed)?.peer else { return }
-        let name = people.name(of: peer)
+        let name = name(of: peer)
         let isDone = attempt(peer) { (messenger, now) throws(MessengerRefusal) in
             try messenger.setFavorite(isFavorite, peer, at: now)
         }
@@ -25,7 +25,7 @@ extension ChatPeer {
 
     func block(_ typed: String, _ isBlocked: Bool) {
         guard let peer = whom(typed)?.peer else { return }
-        let name = people.name(of: peer)
+        let name = name(of: peer)
         let isDone = attempt(peer) { (messenger, now) throws(MessengerRefusal) in
             try messenger.setBlocked(isBlocked, peer, at: now)
         }
@@ -35,7 +35,7 @@ extension ChatPeer {
     func unverify(_ typed: String) {
         guard let peer = whom(typed)?.peer else { return }
         let isDone = attempt(peer) { (messenger, _) throws(MessengerRefusal) in try messenger.unverify(peer) }
-        if isDone { show(.notice("\(people.name(of: peer)) is not verified any more")) }
+        if isDone { show(.notice("\(name(of: peer)) is not verified any more")) }
     }
 
     func verify(_ typed: String) {
@@ -63,7 +63,7 @@ extension ChatPeer {
             let peer = try chat.perform { (messenger, now) throws(VerificationRefusal) in
                 try messenger.verify(code: code, at: now)
             }
-            show(.notice("asking \(people.name(of: peer)) to prove it"))
+            show(.notice("asking \(name(of: peer)) to prove it"))
         } catch {
             show(.problem(error.explanation))
         }
@@ -78,7 +78,7 @@ extension ChatPeer {
 
     private func showFingerprint(of peer: PeerID) {
         guard let report = chat.messenger.report(on: peer, at: loop.now) else { return }
-        show(.notice("\(people.name(of: peer)): " + ChatPeer.grouped(report.fingerprint)))
+        show(.notice("\(name(of: peer)): " + ChatPeer.grouped(report.fingerprint)))
         var about: [String] = report.record.map(ChatPeer.standing) ?? []
         if report.record?.isVerified != true {
             about.insert("not verified", at: 0)
@@ -115,7 +115,7 @@ extension ChatPeer {
     // MARK: Names
 
     /// Whom a typed text begins with, and the rest; says so where that is nobody or not clear.
-    private func whom(_ typed: String) -> (peer: PeerID, rest: String)? {
+    func whom(_ typed: String) -> (peer: PeerID, rest: String)? {
         let absent = chat.messenger.trust.records.map { (peer: $0.noiseKey.peerID, nickname: $0.nickname) }
         switch people.find(typed, absent: absent) {
         case .one(let peer, let rest): return (peer, rest)
@@ -133,7 +133,7 @@ extension ChatPeer {
             try chat.perform(input)
             return true
         } catch {
-            show(.problem(error.explanation(people.name(of: peer))))
+            show(.problem(error.explanation(name(of: peer))))
             return false
         }
     }
@@ -143,25 +143,26 @@ extension ChatPeer {
     func happened(_ event: MessengerEvent) {
         switch event {
         case .message(let peer, let isVerified, let text):
-            show(.personal(name: people.name(of: peer), isVerified: isVerified, text: text))
+            show(.personal(name: name(of: peer), isVerified: isVerified, text: text))
         case .outgoing(let number, let peer, let text):
-            show(.outgoing(number: number, name: people.name(of: peer), text: text))
-        case .delivery(let number, let peer, let state): show(ChatPeer.line(number, people.name(of: peer), state))
+            show(.outgoing(number: number, name: name(of: peer), text: text))
+        case .delivery(let number, let peer, let state): show(ChatPeer.line(number, name(of: peer), state))
         case .waiting(let peer):
-            show(.notice("\(people.name(of: peer)) is not in reach now; what you wrote goes out when that changes"))
+            show(.notice("\(name(of: peer)) is not in reach now; what you wrote goes out when that changes"))
+            if relays != nil { show(.notice("  over relays: " + mailState(of: peer))) }
         case .file(let peer, let isVerified, let file):
-            show(.personal(name: people.name(of: peer), isVerified: isVerified, text: ChatPeer.text(file)))
+            show(.personal(name: name(of: peer), isVerified: isVerified, text: ChatPeer.text(file)))
         case .favorite(let peer, let isFavorite):
-            let name = people.name(of: peer)
+            let name = name(of: peer)
             show(.notice(isFavorite ? "\(name) made you a favourite" : "you are no favourite of \(name) any more"))
-        case .verified(let peer): show(.notice("\(people.name(of: peer)) is verified"))
+        case .verified(let peer): show(.notice("\(name(of: peer)) is verified"))
         case .verificationFailed(let peer, .noAnswer):
-            show(.problem("\(people.name(of: peer)) did not answer, and is not verified"))
+            show(.problem("\(name(of: peer)) did not answer, and is not verified"))
         case .verificationFailed(let peer, .wrongKey):
-            show(.problem("do not trust that code: \(people.name(of: peer)) does not hold the key it shows"))
-        case .beingVerified(let peer): show(.notice("\(people.name(of: peer)) checks your code"))
+            show(.problem("do not trust that code: \(name(of: peer)) does not hold the key it shows"))
+        case .beingVerified(let peer): show(.notice("\(name(of: peer)) checks your code"))
         case .vouched(let peer, let count):
-            show(.notice("\(people.name(of: peer)) vouches for \(count == 1 ? "somebody" : "\(count) people")"))
+            show(.notice("\(name(of: peer)) vouches for \(count == 1 ? "somebody" : "\(count) people")"))
         }
     }
 
@@ -217,6 +218,7 @@ extension VerificationRefusal {
         case .ownCode: "that is your own code: it is for others"
         case .notInReach: "whoever showed this code is not in reach"
         case .blocked: "you blocked whoever this code is from"
+        case .noAccount: "that code names no account at relays: they must be at a relay when they show it"
         case .tooMany: "too many verifications are under way: wait half a minute"
         }
     }

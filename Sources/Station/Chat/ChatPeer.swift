@@ -10,31 +10,32 @@ import Wire
 
 /// A person's end of the mesh: a full peer with its own identity that says what is typed and shows what is heard.
 ///
-/// It has no internet of its own. What goes to a location channel or across the bridge is signed here and deposited
-/// with a gateway in reach.
+/// Without relays of its own, what goes to a location channel or across the bridge is signed here and deposited with a
+/// gateway in reach. With them it goes there, and so do private messages to favourites who are not in reach.
 public final class ChatPeer {
     /// Receives every line to show.
     public var onLine: ((ChatLine) -> Void)?
     /// The peer has left; nothing follows.
     public var onEnd: (() -> Void)?
-    /// Whether anybody has been in reach yet.
+    /// Whether anybody has been in reach yet, on the mesh or over a relay.
     public private(set) var hasMetSomebody = false
-    /// Called when the first peer comes into reach.
+    /// Called when the first peer comes into reach, or the first relay.
     public var onFirstPeer: (() -> Void)?
 
     let loop: any EventLoop
     let chat: PrivateChat
+    let relays: ChatRelays?
     private(set) var people: ChatPeople
     private let identity: StationIdentity
     /// Held so that nobody else uses the same identity.
     private let state: StateDirectory?
-    private let switchboard: Switchboard
+    let switchboard: Switchboard
     private var nickname: String { people.ownName }
     private var geohash: String?
     private var bridgeIsOn: Bool
     private var cell: RendezvousCell?
     private var saidHowItWent: Set<String> = []
-    private var isLeaving = false
+    private(set) var isLeaving = false
 
     private var mesh: MeshNode { switchboard.mesh }
     private var gateway: Gateway { switchboard.gateway }
@@ -50,10 +51,11 @@ public final class ChatPeer {
 
     init(
         loop: any EventLoop, radio: any LinkPort, identity: StationIdentity, state: StateDirectory? = nil,
-        trust: (any TrustStore)?, nickname: String, bridgeIsOn: Bool,
+        trust: (any TrustStore)?, relays: ChatRelays? = nil, nickname: String, bridgeIsOn: Bool,
         random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.loop = loop
+        self.relays = relays
         self.identity = identity
         self.state = state
         people = ChatPeople(ownName: nickname)
@@ -62,8 +64,11 @@ public final class ChatPeer {
             loop: loop, radio: radio,
             mesh: MeshNode(
                 configuration: MeshConfiguration(nickname: nickname), identity: identity.node, random: random),
-            gateway: Gateway(configuration: .console(), seed: identity.deviceSeed, random: random))
-        chat = PrivateChat(loop: loop, switchboard: switchboard, store: trust, random: random)
+            gateway: Gateway(configuration: .console(), seed: identity.deviceSeed, random: random),
+            relays: relays?.uplink)
+        chat = PrivateChat(
+            loop: loop, switchboard: switchboard, store: trust,
+            mail: relays?.makeMail(me: identity.node.peerID, random: random), random: random)
         switchboard.observer = self
         chat.onEvent = { [weak self] in self?.happened($0) }
     }
@@ -75,6 +80,7 @@ public final class ChatPeer {
             mesh.start(at: now)
             startGateway(at: now)
         }
+        startRelays()
     }
 
     /// Says goodbye and goes off the air; `onEnd` follows.
@@ -92,6 +98,7 @@ public final class ChatPeer {
         loop.schedule(after: MeshLimits.leaveLinger) { [self] in
             switchboard.stopTimer()
             switchboard.radio.stop()
+            relays?.uplink.stop()
             onEnd?()
         }
     }
@@ -114,6 +121,8 @@ public final class ChatPeer {
             switchboard.perform { mesh.setNickname(name, at: $0) }
             show(.notice("you are \(name) now"))
         case .message(let typed): write(typed)
+        case .why(let typed): explainWays(to: typed)
+        case .add(let code): add(code)
         case .fingerprint(let typed): showFingerprint(typed)
         case .verify(let typed): verify(typed)
         case .unverify(let typed): unverify(typed)
@@ -211,6 +220,7 @@ public final class ChatPeer {
 
     private func startGateway(at now: Now) {
         gateway.setClockTrusted(true, at: now)
+        gateway.relayConnectivityChanged(relays?.uplink.isConnected ?? false, at: now)
         gateway.start(at: now)
         gateway.view(geohash, at: now)
     }
@@ -271,10 +281,13 @@ extension ChatPeer: SwitchboardObserver {
         }
         // Later: the gateway is replaced, and this one is in the middle of something.
         loop.enqueue { [weak self] in self?.adoptCell() }
-        if !hasMetSomebody {
-            hasMetSomebody = true
-            onFirstPeer?()
-        }
+        noteCompany()
+    }
+
+    func noteCompany() {
+        guard !hasMetSomebody else { return }
+        hasMetSomebody = true
+        onFirstPeer?()
     }
 
     private func lost(_ peer: PeerID, _ how: String) {

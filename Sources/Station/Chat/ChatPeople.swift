@@ -32,6 +32,9 @@ struct ChatPeople {
 
     private static func distinct(_ name: String, _ peer: PeerID) -> String { "\(name)#\(peer.hex.prefix(digits))" }
 
+    /// Whether they were in reach and are not forgotten.
+    func knows(_ peer: PeerID) -> Bool { shown[peer] != nil }
+
     /// The name as last shown; the first digits of the ID for somebody never met.
     func name(of peer: PeerID) -> String { shown[peer] ?? ChatPeople.distinct(PeerName.anonymous, peer) }
 

@@ -3,9 +3,10 @@ import Crypto
 import EventLoop
 import Mesh
 import Messenger
+import Nostr
 import Wire
 
-/// Joins the messenger to the sessions of the mesh and to the store of trust.
+/// Joins the messenger to the sessions of the mesh, to the mailbox at relays and to the store of trust.
 final class PrivateChat {
     let messenger: Messenger
     var onEvent: ((MessengerEvent) -> Void)?
@@ -13,6 +14,8 @@ final class PrivateChat {
     private let loop: any EventLoop
     private let switchboard: Switchboard
     private let store: (any TrustStore)?
+    /// `nil` for a person without relays.
+    let mail: RelayMail?
     private var isDraining = false
     private var timer: (any Cancellable)?
     private var armed: Instant?
@@ -20,12 +23,22 @@ final class PrivateChat {
     private var mesh: MeshNode { switchboard.mesh }
 
     init(
-        loop: any EventLoop, switchboard: Switchboard, store: (any TrustStore)?, random: any RandomNumberGenerator
+        loop: any EventLoop, switchboard: Switchboard, store: (any TrustStore)?, mail: RelayMail? = nil,
+        random: any RandomNumberGenerator
     ) {
         self.loop = loop
         self.switchboard = switchboard
         self.store = store
-        messenger = Messenger(identity: switchboard.mesh.identity, trust: store?.load() ?? [], random: random)
+        self.mail = mail
+        messenger = Messenger(
+            identity: switchboard.mesh.identity, account: mail?.account.publicKey, trust: store?.load() ?? [],
+            random: random)
+        mail?.onPayload = { [weak self] payload, author in
+            self?.perform { messenger, now in messenger.take(mail: payload, from: author, at: now) } ?? false
+        }
+        mail?.onOutcome = { [weak self] messageID, peer, isTaken in
+            self?.perform { messenger, _ in messenger.mailed(messageID, to: peer, isTaken: isTaken) }
+        }
     }
 
     /// Gives the messenger an input and carries out what follows from it.
@@ -90,6 +103,8 @@ final class PrivateChat {
         case .send(let payload, let peer):
             let dispatch = switchboard.perform { mesh.send(payload, to: peer, at: $0) }
             if case .refused = dispatch { messenger.undeliverable(payload, to: peer, at: loop.now) }
+        case .mail(let payload, let key, let peer):
+            switchboard.perform { mail?.send(payload, to: key, of: peer, at: $0) }
         case .openSession(let peer):
             let isUnderWay = switchboard.perform { mesh.openSession(with: peer, at: $0) }
             if !isUnderWay || mesh.session(with: peer)?.state == .established {

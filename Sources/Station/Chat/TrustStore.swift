@@ -21,9 +21,12 @@ final class TrustVault: TrustStore {
 
     init(in state: StateDirectory, masterKey: SecretBytes, loop: any EventLoop) {
         vault = Vault(
-            in: state.path, masterKey: masterKey, stores: [BoxStores.trust], loop: loop,
+            in: state.path, masterKey: masterKey, stores: [BoxStores.trust, BoxStores.processed], loop: loop,
             random: SystemRandomNumberGenerator())
     }
+
+    /// For the mailbox at relays.
+    var archive: NostrArchive { NostrArchive(vault) }
 
     func load() -> [TrustRecord] {
         vault.records(in: BoxStores.trust).compactMap { TrustRecord(decoding: $0.value) }

@@ -20,6 +20,8 @@ enum ClockLimits {
     static let relayError: Int64 = 2_000
     static let meshError: Int64 = 10_000
     static let setError: Int64 = 10_000
+    /// A new estimate of the same source must differ by so much to be adopted, milliseconds.
+    static let jitter: Int64 = 2_000
     /// Smaller differences are adopted as they come; a larger one is a step, before which everything that dates is laid
     /// down.
     static let step: Int64 = 10_000

@@ -139,8 +139,7 @@ struct MeshClock {
         let believable = readings.filter { running.wall($0.value.offset) >= bound }
         heldBack = readings.keys.filter { believable[$0] == nil }.max()
         if let best = believable.max(by: { precedes($0, $1, at: running) }) {
-            source = best.key
-            offset = best.value.offset
+            adopt(best.key, best.value.offset)
             wasEverProven = true
         } else {
             source = .lastKnown
@@ -148,6 +147,13 @@ struct MeshClock {
         }
         isConfirmed = source == .lastKnown && isConfirmedByPeers(at: running)
         systemLead = (system?.offset ?? offset) - offset
+    }
+
+    /// Peers and relays differ by a little each time: that is no reason to go back and forth with them.
+    private mutating func adopt(_ next: ClockSource, _ wanted: ClockOffset) {
+        let isEstimate = next == .mesh || next == .relays
+        if next != source || !isEstimate || abs(wanted - offset) > ClockLimits.jitter { offset = wanted }
+        source = next
     }
 
     /// What was read just now of a trusted source comes before what was read earlier, and that before the mesh.

@@ -11,6 +11,8 @@ final class RelayUplink: RelayPort {
     private(set) var problems: [NostrRelayURL: WebSocketCloseReason] = [:]
     let client: NostrClient
     let durable: DurableUplink
+    /// What came of a publication that was asked for by its number.
+    var onPublished: ((PublicationID, PublicationOutcome) -> Void)?
     /// What time a relay says it is, whenever it answers a dial.
     var onDate: ((ServerDate, NostrRelayURL) -> Void)?
 
@@ -156,7 +158,9 @@ final class RelayUplink: RelayPort {
             if isReading { sockets[id]?.resumeReading() } else { sockets[id]?.pauseReading() }
         case .event(let event, let subscription): return .event(event, subscription: subscription)
         case .relayStateChanged(let relay, let isUp): return changed(relay, isUp, at: now)
-        case .published(let id, let outcome): durable.publications.finished(id, outcome, at: now)
+        case .published(let id, let outcome):
+            durable.publications.finished(id, outcome, at: now)
+            onPublished?(id, outcome)
         case .endOfStored(let subscription): return .loaded(subscription: subscription)
         case .fetchInformation: break
         }

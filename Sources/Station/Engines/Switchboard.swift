@@ -14,6 +14,9 @@ protocol SwitchboardObserver: AnyObject {
     func retract(_ id: EventID)
     /// Whether any relay is connected has changed.
     func relayConnectivityChanged(_ isConnected: Bool)
+    /// Offers an event of a relay before the gateway has it.
+    /// - Returns: whether it was meant for the observer.
+    func takes(_ event: VerifiedEvent, of subscription: String) -> Bool
 }
 
 extension SwitchboardObserver {
@@ -21,6 +24,7 @@ extension SwitchboardObserver {
     func show(_ message: GatewayMessage) {}
     func retract(_ id: EventID) {}
     func relayConnectivityChanged(_ isConnected: Bool) {}
+    func takes(_ event: VerifiedEvent, of subscription: String) -> Bool { false }
 }
 
 enum SwitchboardLimits {
@@ -182,7 +186,9 @@ final class Switchboard: LinkPortDelegate {
 
     private func carry(_ input: RelayInput) {
         switch input {
-        case .event(let event, let subscription): gateway.relayEvent(event, subscription: subscription, at: loop.now)
+        case .event(let event, let subscription):
+            guard observer?.takes(event, of: subscription) != true else { break }
+            gateway.relayEvent(event, subscription: subscription, at: loop.now)
         case .connectivity(let isConnected):
             gateway.relayConnectivityChanged(isConnected, at: loop.now)
             observer?.relayConnectivityChanged(isConnected)
