@@ -15,7 +15,7 @@ public enum NostrLimits {
     // MARK: Connections (chapter 05 §6.1–6.3)
 
     /// Relays known at once: the default set of 12 and ten geo relays for each of a handful of places.
-    static let relays = 64
+    public static let relays = 64
     static let firstRedial = Interval.seconds(1)
     static let slowestRedial = Interval.seconds(300)
     /// Each delay is spread by this part of itself, either way.
@@ -53,6 +53,8 @@ public enum NostrLimits {
     /// How old a relay's information document may get, and the pause after it could not be had.
     static let informationAge = Interval.hours(24)
     static let informationRetry = Interval.hours(1)
+    /// Information documents that can be asked for at once: one of every relay.
+    public static let informationRequests = relays
     /// Smallest message limit that a relay is believed to have.
     static let leastMessageBytes = 1_024
     /// A clock that goes back by more than this is a step and no correction; in milliseconds.

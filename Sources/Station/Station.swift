@@ -18,6 +18,8 @@ public final class Station: Box {
     let uplink: RelayUplink
     /// `nil` with `network.tor = "off"`.
     let torRoute: TorRoute?
+    let directory: DirectoryKeeper
+    private let fetcher: HTTPFetcher
     let started: Instant
     let clock: ClockService
     /// Keys of the configuration file that were changed and take effect at the next start.
@@ -71,9 +73,12 @@ public final class Station: Box {
         let route = try configuration.network.route(
             on: loop, resolver: (machineLoop as? LibeventLoop).map(SystemResolver.init), time: { loop.now.wall })
         torRoute = route as? TorRoute
+        fetcher = HTTPFetcher(loop: loop, dialer: route)
+        directory = DirectoryKeeper(loop: loop, archive: NostrArchive(vault), fetcher: fetcher)
+        directory.load(configuration.nostr)
         uplink = RelayUplink(
-            loop: loop, relays: configuration.relayChoice, route: route,
-            usesTor: configuration.network.tor == .required, archive: NostrArchive(vault))
+            loop: loop, relays: configuration.relayChoice(directory), route: route,
+            usesTor: configuration.network.tor == .required, archive: NostrArchive(vault), fetcher: fetcher)
         switchboard = Switchboard(
             loop: loop, radio: radio,
             mesh: MeshNode(
@@ -98,6 +103,8 @@ public final class Station: Box {
         clock.onChange = { [unowned self] in clockChanged(from: $0) }
         torRoute?.targets = { [weak uplink] in uplink?.targets ?? [] }
         uplink.onRouteChange = { [weak self] in self?.routeChanged() }
+        directory.isRouteOpen = { [unowned uplink] in uplink.client.gate == .open }
+        directory.onChange = { [unowned self] in useDirectory() }
     }
 
     /// Opens the control socket, then goes on the air and to the relays.
@@ -124,7 +131,7 @@ public final class Station: Box {
             gateway.start(at: now)
         }
         log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor)")
-        clock.use(relays: Set(configuration.relayChoice.defaults.map(\.text)))
+        clock.use(relays: Set(uplink.choice.defaults.map(\.text)))
         uplink.route.start()
         timekeeper.start()
         if !clock.standing.source.isTrusted {
@@ -147,6 +154,8 @@ public final class Station: Box {
         }
         guard !isStopping, !isWiping else { return }
         isStopping = true
+        directory.stop()
+        fetcher.stop()
         switchboard.perform { gateway.stop(at: $0) }
         switchboard.perform { mesh.stop(at: $0) }
         timekeeper.stop()
@@ -175,12 +184,18 @@ public final class Station: Box {
         }
         if configuration.gateway != current.gateway || configuration.bridge != current.bridge { replaceGateway() }
         if configuration.nostr != current.nostr {
-            switchboard.perform { uplink.use(configuration.relayChoice, at: $0) }
-            clock.use(relays: Set(configuration.relayChoice.defaults.map(\.text)))
+            directory.load(configuration.nostr)
+            useDirectory()
+            clock.use(relays: Set(uplink.choice.defaults.map(\.text)))
         }
         keysAwaitingRestart = configuration.keysThatDiffer(from: next)
         log.info("configuration read again")
         for key in keysAwaitingRestart { log.warning("\(key: key) was changed, which needs a restart") }
+    }
+
+    /// What is subscribed follows the relays of its place.
+    private func useDirectory() {
+        switchboard.perform { uplink.use(configuration.relayChoice(directory), at: $0) }
     }
 
     private func replaceGateway() {
@@ -229,6 +244,8 @@ public final class Station: Box {
     private func wipe() {
         let worker = premises.wipe(.panic) { [self] in
             timekeeper.stop()
+            directory.stop()
+            fetcher.stop()
             switchboard.sever()
             radio.stop()
             uplink.sever()
@@ -321,6 +338,7 @@ public final class Station: Box {
 
 extension Station: SwitchboardObserver {
     func relayConnectivityChanged(_ isConnected: Bool) {
+        if isConnected { directory.routeOpened() }
         log.info(isConnected ? "a relay is connected" : "no relay is connected any more")
     }
 }

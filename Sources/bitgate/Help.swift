@@ -79,7 +79,10 @@ enum Help {
                               refused
           att_failures        why the attribute protocol gave links up
           air_drops           what virtual air refused
-          nostr_drops         what relays sent and was refused
+          nostr               connections, frames and events of all relays
+          nostr_answers       what relays said to published events, by NIP-01's words
+          nostr_drops         what relays sent and was refused, and what was not sent
+          nostr_failures      how connections to relays ended
           channel_deposits    location channels: messages peers handed in for relays
           channel_broadcasts  messages another gateway brought to this mesh
           channel_downlinks   messages of relays for this mesh, and echoes of deposits

@@ -31,8 +31,10 @@ final class OperatorTextTests: XCTestCase {
                 relays: [
                     .init(
                         url: "ws://127.0.0.1:7", state: "waiting", lastEventSeconds: 5, lastAcceptedSeconds: nil,
-                        accepted: 2, refused: 1, pending: 3, problem: "connection refused")
-                ]),
+                        accepted: 2, refused: 1, pending: 3, subscriptions: 2,
+                        refusals: [.init(subscription: "geo-u4pruy", reason: "auth-required", retrySeconds: 60)],
+                        problem: "connection refused")
+                ], directory: .init(source: "fetched", relays: 326, ageSeconds: 7_200, problem: "timed out")),
             storage: .init(
                 mode: "persistent", state: "disk_full", records: 1, bytes: 517, waitingBytes: 12_000,
                 writtenLastDay: 11_000_000))
@@ -60,7 +62,9 @@ final class OperatorTextTests: XCTestCase {
             tor       required
             relays    0 of 1 connected
                       ws://127.0.0.1:7: waiting, last event 5 s ago, 2 accepted, 1 refused,
-                        3 waiting (connection refused)
+                        3 waiting, 2 subscriptions, refuses geo-u4pruy: auth-required, asked
+                        again in 1 min (connection refused)
+            directory 326 relays, fetched 2 h ago (last fetch: timed out)
 
             """)
     }
@@ -132,10 +136,14 @@ final class OperatorTextTests: XCTestCase {
             ])
         XCTAssertEqual(
             keys(["storage"]), ["mode", "state", "records", "bytes", "waiting_bytes", "written_last_day"])
-        XCTAssertEqual(keys(["network"]), ["tor", "relays"])
+        XCTAssertEqual(keys(["network"]), ["tor", "relays", "directory"])
+        XCTAssertEqual(keys(["network", "directory"]), ["source", "relays", "age_seconds", "problem"])
         XCTAssertEqual(
             keys(["network", "relays"]),
-            ["url", "state", "last_event_seconds", "accepted", "refused", "pending", "problem"])
+            [
+                "url", "state", "last_event_seconds", "accepted", "refused", "pending", "subscriptions", "refusals",
+                "problem",
+            ])
     }
 
     func testReportsTravelUnchanged() throws {

@@ -77,6 +77,9 @@ public struct Configuration: Equatable, Sendable {
         public var useBuiltInRelays = true
         /// Where the list of relays with their places is, from which phones and gateways choose the same five.
         public var directory = "/usr/share/bitgate/relays.csv"
+        /// Where a newer list is fetched; empty for nowhere.
+        public var directoryURL =
+            "https://raw.githubusercontent.com/permissionlesstech/bitchat/refs/heads/main/relays/online_relays_gps.csv"
     }
 
     public struct Network: Equatable, Sendable {

@@ -114,7 +114,12 @@ enum ConfigurationTable {
             Setting(
                 "nostr.directory", \.nostr.directory, .path,
                 "The list of relays and where they stand, by which phones choose those of a place: CSV whose first "
-                    + "line is relay url,latitude,longitude. Not needed when use_builtin_relays is false.", .reload),
+                    + "line is relay url,latitude,longitude. May be missing where directory_url is reached; counts "
+                    + "when it is newer than the last one fetched.", .reload),
+            Setting(
+                "nostr.directory_url", \.nostr.directoryURL, .documentURL,
+                "Where that list is fetched once a day, over the same route as relays; empty: never. Not fetched "
+                    + "when use_builtin_relays is false.", .reload),
 
             Setting(
                 "network.tor", \.network.tor, .choice,

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import Gateway
 import Glibc
@@ -43,16 +44,12 @@ extension Configuration {
             extraCells: bridge.extraCells, followsDemand: gateway.demandChannels)
     }
 
-    var relayChoice: RelayChoice {
+    func relayChoice(_ keeper: DirectoryKeeper) -> RelayChoice {
         let relays = RelaySet(
             custom: nostr.relays.map(\.text), builtIn: nostr.useBuiltInRelays ? RelaySet.builtIn : [],
             policy: SettingLimits.relayPolicy)
-        guard nostr.useBuiltInRelays else { return RelayChoice(defaults: relays.all, directory: nil) }
-        do {
-            return RelayChoice(defaults: relays.all, directory: try GeoRelayDirectory(contentsOf: nostr.directory))
-        } catch {
-            return RelayChoice(defaults: relays.all, directory: .empty, directoryProblem: "\(error)")
-        }
+        return RelayChoice(
+            defaults: relays.all, directory: keeper.source == .unneeded ? nil : keeper.directory)
     }
 
     /// This configuration with those settings of another that may change while running.
@@ -73,13 +70,16 @@ extension Configuration {
 }
 
 extension GeoRelayDirectory {
-    init(contentsOf path: String) throws {
+    /// The list in a file, and when the file was last changed.
+    static func read(_ path: String) throws -> (GeoRelayDirectory, WallTime) {
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard raw >= 0 else { throw SystemError.last("open", subject: path) }
         let file = FileDescriptor(owning: raw)
         let bytes = try PrivateFile.readAll(file, path: path, limit: GeoRelayDirectory.maximumFileBytes)
+        var info = stat()
+        let changed = fstat(raw, &info) == 0 ? UInt64(max(0, info.st_mtim.tv_sec)) * 1_000 : 0
         do {
-            try self.init(csv: bytes)
+            return (try GeoRelayDirectory(csv: bytes), WallTime(milliseconds: changed))
         } catch {
             throw PrivateFile.ReadProblem.unreadable("\(path): \(error)")
         }

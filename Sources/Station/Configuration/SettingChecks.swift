@@ -12,6 +12,18 @@ extension SettingRule where Value == String {
             "\(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters",
             parse: { Nickname.normalized($0) }, write: { $0 })
     }
+
+    static var documentURL: SettingRule {
+        .text(
+            "an https:// address, or empty",
+            parse: { text in
+                guard !text.isEmpty else { return text }
+                guard text.hasPrefix("https://") || text.hasPrefix("http://"), let url = NostrRelayURL(text),
+                    SettingLimits.relayPolicy.permits(url)
+                else { return nil }
+                return text
+            }, write: { $0 })
+    }
 }
 
 extension SettingRule where Value == RendezvousCell {

@@ -7,8 +7,6 @@ struct RelayChoice: Equatable {
     /// From which phones and gateways choose the same relays of a place; `nil` where the operator's own relays carry
     /// everything, as in a network apart.
     let directory: GeoRelayDirectory?
-    /// Why the directory is empty, for the operator.
-    var directoryProblem: String?
 
     /// The relays of a place. None when the directory knows none: publishing where nobody looks is silent loss.
     func relays(of geohash: String) -> [NostrRelayURL] { directory?.closest(to: geohash) ?? defaults }

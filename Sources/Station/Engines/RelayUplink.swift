@@ -21,6 +21,8 @@ final class RelayUplink: RelayPort {
     let route: any NetworkRoute
     /// Called after the route has changed and the relay client knows.
     var onRouteChange: (() -> Void)?
+    /// `nil` where no relay is asked what it takes.
+    private let fetcher: (any DocumentFetcher)?
     private(set) var choice: RelayChoice
     private var isolations = IsolationKeys()
     private var sockets: [NostrSocketID: WebSocketClient] = [:]
@@ -28,12 +30,15 @@ final class RelayUplink: RelayPort {
     /// Sockets whose closing handshake is under way; each ends within seconds.
     private var closing: [ObjectIdentifier: WebSocketClient] = [:]
     private var connected: Set<NostrRelayURL> = []
+    /// What is subscribed at relays of a place, since those may change. The relay client bounds their number.
+    private var subscriptions: [String: GatewaySubscription] = [:]
 
     /// - Parameter usesTor: onion services are in reach then, and this machine's own relays are not.
     init(
         loop: any EventLoop, relays choice: RelayChoice, route: any NetworkRoute, usesTor: Bool,
-        archive: NostrArchive? = nil
+        archive: NostrArchive? = nil, fetcher: (any DocumentFetcher)? = nil
     ) {
+        self.fetcher = fetcher
         self.loop = loop
         self.choice = choice
         self.route = route
@@ -100,6 +105,7 @@ final class RelayUplink: RelayPort {
     func use(_ choice: RelayChoice, at now: Now) {
         self.choice = choice
         client.setDefaultRelays(choice.defaults, at: now)
+        for subscription in subscriptions.values.sorted(by: { $0.id < $1.id }) { subscribe(subscription, at: now) }
     }
 
     /// Begins to close every socket; nothing is dialled any more.
@@ -117,6 +123,7 @@ final class RelayUplink: RelayPort {
         sockets.removeAll()
         closing.removeAll()
         connected.removeAll()
+        subscriptions.removeAll()
         problems.removeAll()
         isolations.renew()
     }
@@ -130,11 +137,15 @@ final class RelayUplink: RelayPort {
     func subscribe(_ subscription: GatewaySubscription, at now: Now) {
         let relays = choice.relays(of: subscription.geohash)
         let usesDefaults = choice.directory == nil || relays.isEmpty && subscription.fallsBackToDefaultRelays
-        client.subscribe(
+        let isTaken = client.subscribe(
             subscription.id, subscription.filter, to: usesDefaults ? .defaultSet : .listed(relays), at: now)
+        if isTaken { subscriptions[subscription.id] = subscription }
     }
 
-    func unsubscribe(_ id: String, at now: Now) { client.unsubscribe(id, at: now) }
+    func unsubscribe(_ id: String, at now: Now) {
+        subscriptions[id] = nil
+        client.unsubscribe(id, at: now)
+    }
 
     func timeout(at now: Now) {
         client.timeout(at: now)
@@ -162,7 +173,7 @@ final class RelayUplink: RelayPort {
             durable.publications.finished(id, outcome, at: now)
             onPublished?(id, outcome)
         case .endOfStored(let subscription): return .loaded(subscription: subscription)
-        case .fetchInformation: break
+        case .fetchInformation(let relay): askForInformation(relay)
         }
         return .handled
     }
@@ -185,6 +196,16 @@ final class RelayUplink: RelayPort {
         sockets[id] = socket
         names[ObjectIdentifier(socket)] = id
         socket.open()
+    }
+
+    private func askForInformation(_ relay: NostrRelayURL) {
+        fetcher?.fetch(
+            relay, as: .information, accept: "application/nostr+json", limit: RelayInformation.maximumBytes,
+            timeout: FetchLimits.information
+        ) { [weak self] result in
+            guard let self, case .success(let document) = result else { return }
+            onActivity? { [client] _ in client.informationReceived(document, from: relay) }
+        }
     }
 
     private func send(_ message: [UInt8], on id: NostrSocketID, at now: Now) {

@@ -21,6 +21,7 @@ public enum OperatorText {
         lines += torSteps(report.network).flatMap { detail($0) }
         lines += row("relays", relays(report.network.relays))
         lines += report.network.relays.flatMap { detail(relay($0)) }
+        lines += row("directory", directory(report.network.directory))
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -157,6 +158,18 @@ public enum OperatorText {
         return "\(amount) MiB"
     }
 
+    private static func directory(_ directory: StatusReport.Directory) -> String {
+        var text: String
+        switch directory.source {
+        case "unneeded": text = "not needed: nostr.relays carry everything"
+        case "none": text = "none"
+        default: text = "\(count(directory.relays, "relay")), \(safe(directory.source))"
+        }
+        if let age = directory.ageSeconds { text += " \(span(age)) ago" }
+        if let problem = directory.problem { text += " (last fetch: \(safe(problem)))" }
+        return text
+    }
+
     private static func relays(_ relays: [StatusReport.Relay]) -> String {
         relays.isEmpty ? "none" : "\(relays.count { $0.state == "connected" }) of \(relays.count) connected"
     }
@@ -166,6 +179,12 @@ public enum OperatorText {
         if let age = relay.lastEventSeconds { text += ", last event \(span(age)) ago" }
         if relay.accepted + relay.refused > 0 { text += ", \(relay.accepted) accepted, \(relay.refused) refused" }
         if relay.pending > 0 { text += ", \(relay.pending) waiting" }
+        if relay.subscriptions > 0 { text += ", \(count(relay.subscriptions, "subscription"))" }
+        for refusal in relay.refusals {
+            text +=
+                ", refuses \(safe(refusal.subscription)): \(safe(refusal.reason)), asked again in "
+                + span(refusal.retrySeconds)
+        }
         if let problem = relay.problem { text += " (\(safe(problem)))" }
         return text
     }

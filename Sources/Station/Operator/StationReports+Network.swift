@@ -9,7 +9,7 @@ extension Station {
         return StatusReport.Network(
             tor: configuration.network.tor == .off ? "off: relays see this box's address" : "required",
             relays: uplink.client.relays(at: now).map { relayReport($0, now) } + skippedRelays,
-            route: torRoute.map { StatusReport.Route($0.report) })
+            directory: directoryReport(now), route: torRoute.map { StatusReport.Route($0.report) })
     }
 
     /// What the way through Tor needs of the operator.
@@ -24,7 +24,7 @@ extension Station {
         uplink.skippedRelays.map { relay, reason in
             StatusReport.Relay(
                 url: relay.text, state: "skipped", lastEventSeconds: nil, lastAcceptedSeconds: nil, accepted: 0,
-                refused: 0, pending: 0, problem: reason)
+                refused: 0, pending: 0, subscriptions: 0, refusals: [], problem: reason)
         }
     }
 }

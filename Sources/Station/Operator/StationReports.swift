@@ -66,7 +66,10 @@ extension Station {
         var report: CounterReport = [
             "mesh": named(mesh.counts.all),
             "mesh_drops": named(mesh.drops.all),
+            "nostr": named(uplink.client.activity.all),
+            "nostr_answers": named(uplink.client.answers.all),
             "nostr_drops": named(uplink.client.drops.all),
+            "nostr_failures": named(uplink.client.failures.all),
             "channel_deposits": named(counters.channelDeposits.all),
             "channel_broadcasts": named(counters.channelBroadcasts.all),
             "channel_downlinks": named(counters.channelDownlinks.all),
@@ -95,11 +98,15 @@ extension Station {
                 uplink.client.defaultRelays.isEmpty
                     ? "Name relays in nostr.relays." : "See the reason beside each relay below.")
         }
-        if carries, let problem = uplink.choice.directoryProblem {
+        if carries, directory.source == .none {
+            let problem = directory.fetchProblem ?? directory.fileProblem
             add(
                 "no_relay_directory",
-                "The list of relays and their places cannot be used, so no place has relays: \(problem).",
-                "Put it at \(configuration.nostr.directory), or use only nostr.relays (use_builtin_relays = false).")
+                "There is no list of relays and their places, so no place has relays and nothing is carried"
+                    + (problem.map { ": \($0)." } ?? "."),
+                configuration.nostr.directoryURL.isEmpty
+                    ? "Put it at \(configuration.nostr.directory), or set nostr.directory_url."
+                    : "It is fetched once a relay is reached; or put it at \(configuration.nostr.directory).")
         }
         if configuration.bridge.isEnabled, configuration.cell == nil {
             add("no_location", "The bridge rests: it does not know where the box stands.", "Set location.cell.")
@@ -156,7 +163,29 @@ extension Station {
             refused: relay.answers.all.reduce(0) {
                 $0 + (RelayAnswer(rawValue: $1.name)?.isSuccess == true ? 0 : $1.count)
             },
-            pending: relay.pendingEvents, problem: relay.isConnected ? nil : uplink.problems[relay.url]?.description)
+            pending: relay.pendingEvents, subscriptions: relay.subscriptions.count(where: \.isActive),
+            refusals: relay.subscriptions.compactMap { subscription in
+                guard let reason = subscription.lastRefusal, let retryAt = subscription.retryAt else { return nil }
+                return StatusReport.Refusal(
+                    subscription: subscription.id, reason: reason.rawValue,
+                    retrySeconds: max(0, Int((retryAt - now.monotonic).seconds)))
+            },
+            problem: relay.isConnected ? nil : uplink.problems[relay.url]?.description)
+    }
+
+    func directoryReport(_ now: Now) -> StatusReport.Directory {
+        var age: Int?
+        let source: String
+        switch directory.source {
+        case .unneeded: source = "unneeded"
+        case .none: source = "none"
+        case .file: source = "file"
+        case .fetched(let at):
+            source = "fetched"
+            age = at < now.wall ? Int(at.distance(to: now.wall) / 1_000) : 0
+        }
+        return StatusReport.Directory(
+            source: source, relays: directory.directory.entries.count, ageSeconds: age, problem: directory.fetchProblem)
     }
 
     private func seconds(since instant: Instant, _ now: Now) -> Int { Int((now.monotonic - instant).seconds) }

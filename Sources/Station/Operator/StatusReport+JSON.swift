@@ -149,9 +149,40 @@ extension StatusReport.Network: JSONConvertible {
         tor = try json.text("tor")
         relays = try json.convert("relays")
         route = json.optional("route") == nil ? nil : try json.convert("route")
+        directory = try json.convert("directory")
     }
 
-    public var json: JSONValue { ["tor": .text(tor), "relays": relays.json, "route": route?.json] }
+    public var json: JSONValue {
+        ["tor": .text(tor), "relays": relays.json, "route": route?.json, "directory": directory.json]
+    }
+}
+
+extension StatusReport.Directory: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        source = try json.text("source")
+        relays = try json.integer("relays")
+        ageSeconds = try json.optionalInteger("age_seconds")
+        problem = try json.optionalText("problem")
+    }
+
+    public var json: JSONValue {
+        [
+            "source": .text(source), "relays": .count(relays), "age_seconds": ageSeconds.map { .count($0) },
+            "problem": problem.map { .text($0) },
+        ]
+    }
+}
+
+extension StatusReport.Refusal: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        subscription = try json.text("subscription")
+        reason = try json.text("reason")
+        retrySeconds = try json.integer("retry_seconds")
+    }
+
+    public var json: JSONValue {
+        ["subscription": .text(subscription), "reason": .text(reason), "retry_seconds": .count(retrySeconds)]
+    }
 }
 
 extension StatusReport.Relay: JSONConvertible {
@@ -163,6 +194,8 @@ extension StatusReport.Relay: JSONConvertible {
         accepted = try json.integer("accepted")
         refused = try json.integer("refused")
         pending = try json.integer("pending")
+        subscriptions = try json.integer("subscriptions")
+        refusals = try json.convert("refusals")
         problem = try json.optionalText("problem")
     }
 
@@ -170,7 +203,8 @@ extension StatusReport.Relay: JSONConvertible {
         [
             "url": .text(url), "state": .text(state), "last_event_seconds": lastEventSeconds.map { .count($0) },
             "last_accepted_seconds": lastAcceptedSeconds.map { .count($0) }, "accepted": .count(accepted),
-            "refused": .count(refused), "pending": .count(pending), "problem": problem.map { .text($0) },
+            "refused": .count(refused), "pending": .count(pending), "subscriptions": .count(subscriptions),
+            "refusals": refusals.json, "problem": problem.map { .text($0) },
         ]
     }
 }

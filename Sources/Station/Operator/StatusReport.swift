@@ -100,8 +100,28 @@ public struct StatusReport: Equatable, Sendable {
     public struct Network: Equatable, Sendable {
         public var tor: String
         public var relays: [Relay]
+        public var directory: Directory
         /// Only where Tor is required.
         public var route: Route?
+    }
+
+    /// The list of relays and their places.
+    public struct Directory: Equatable, Sendable {
+        /// `fetched`, `file`, `none`, or `unneeded` where own relays carry everything.
+        public var source: String
+        public var relays: Int
+        /// Since it was fetched; absent for a file.
+        public var ageSeconds: Int?
+        /// Why the last fetch brought nothing.
+        public var problem: String?
+    }
+
+    /// A subscription that a relay has ended, and why in the words of NIP-01.
+    public struct Refusal: Equatable, Sendable {
+        public var subscription: String
+        public var reason: String
+        /// When it is asked for again.
+        public var retrySeconds: Int
     }
 
     public struct Relay: Equatable, Sendable {
@@ -114,6 +134,10 @@ public struct StatusReport: Equatable, Sendable {
         public var refused: UInt64
         /// Events waiting to be sent to it.
         public var pending: Int
+        /// Subscriptions in force.
+        public var subscriptions: Int
+        /// Subscriptions the relay has ended.
+        public var refusals: [Refusal]
         /// Why the last connection ended; absent while connected.
         public var problem: String?
     }
