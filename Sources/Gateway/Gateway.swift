@@ -15,6 +15,7 @@ public final class Gateway {
     private let phoneBridge: PhoneBridge?
     private var channels: ChannelGateway
     private var bridge: BridgeGateway
+    private var channelPresence: ChannelPresence?
     private var surroundings: GatewaySurroundings
     private var isOn = false
     private var isClockTrusted = false
@@ -29,6 +30,9 @@ public final class Gateway {
         channels = ChannelGateway(configuration)
         bridge = BridgeGateway(configuration, seed: seed)
         surroundings = GatewaySurroundings(random: random)
+        if configuration.publishesChannelPresence, let cell = configuration.cell, let seed {
+            channelPresence = ChannelPresence(cell: cell, seed: seed)
+        }
     }
 
     // MARK: Switches
@@ -108,9 +112,12 @@ public final class Gateway {
     public func timeout(at now: Now) {
         channels.timeout(&surroundings, at: now)
         bridge.timeout(&surroundings, at: now, presence: presence(at: now))
+        channelPresence?.timeout(&surroundings, at: now)
     }
 
-    public var nextDeadline: Instant? { [channels.nextDeadline, bridge.nextDeadline].compactMap { $0 }.min() }
+    public var nextDeadline: Instant? {
+        [channels.nextDeadline, bridge.nextDeadline, channelPresence?.nextDeadline].compactMap { $0 }.min()
+    }
 
     public func nextEffect() -> GatewayEffect? { surroundings.effects.next() }
 
@@ -189,6 +196,14 @@ public final class Gateway {
         return counters
     }
 
+    /// The location channels listened to, in the order they are followed.
+    public func channels(at now: Now) -> [ChannelStatus] { channels.statuses(at: now.monotonic) }
+
+    /// Who was in a channel that is listened to within the last five minutes, most recent first.
+    public func participants(inChannel geohash: String, at now: Now) -> [Participants.Participant] {
+        channels.participants.list(in: geohash, at: now.monotonic)
+    }
+
     public func status(at now: Now) -> GatewayStatus {
         GatewayStatus(
             isOn: isOn, isClockTrusted: isClockTrusted, relayConnected: surroundings.relayConnected,
@@ -213,7 +228,9 @@ public final class Gateway {
                 channels.start(at: now, effects: &surroundings.effects)
                 bridge.start(&surroundings, at: now)
                 bridge.publishPresence(&surroundings, at: now, presence: presence(at: now))
+                channelPresence?.start(&surroundings, at: now)
             } else {
+                channelPresence?.stop()
                 channels.stop(at: now, effects: &surroundings.effects)
                 bridge.stop(effects: &surroundings.effects)
             }

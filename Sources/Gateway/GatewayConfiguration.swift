@@ -31,11 +31,16 @@ public struct GatewayConfiguration: Sendable {
     public var extraCells: [RendezvousCell]
     /// Publish bridge presence, which counts this box as a person (chapter 06 §4.7).
     public var publishesPresence: Bool
+    /// Publish presence in the coarse location channels around `cell`, which counts this box as a person as well
+    /// (chapter 05 §9.2).
+    public var publishesChannelPresence: Bool
 
     public init(
         jobs: Jobs = .all, echoesUplinks: Bool = true, channels: [String] = [], cell: RendezvousCell? = nil,
-        extraCells: [RendezvousCell] = [], publishesPresence: Bool = false, followsDemand: Bool = true
+        extraCells: [RendezvousCell] = [], publishesPresence: Bool = false, followsDemand: Bool = true,
+        publishesChannelPresence: Bool = false
     ) {
+        self.publishesChannelPresence = publishesChannelPresence
         self.jobs = jobs
         self.echoesUplinks = echoesUplinks
         self.channels = channels

@@ -66,6 +66,27 @@ public enum GatewayLimits {
     public static let channelLookBack: Int64 = 3_600
     public static let subscriptionLimit = 200
 
+    /// Between two beats of channel presence, and how long after one each cell is told, in milliseconds (chapter 05
+    /// §9.2).
+    public static let presenceBeat = 40_000...80_000
+    public static let presenceSpread = 2_000...5_000
+    /// How long somebody counts as present, in seconds, and how many are counted in one channel (chapter 05 §9.3).
+    public static let presentSeconds: Int64 = 300
+    public static let channelParticipants = 2_000
+
+    // MARK: Notes (chapter 05 §10)
+
+    public static let notes = 500
+    /// Ids of notes seen, so that none comes back.
+    public static let rememberedNotes = 2_000
+    /// How long a place is looked at after the operator last asked.
+    public static let notesSession = Interval.minutes(10)
+    public static let notesPruning = Interval.seconds(60)
+    /// Own notes whose work is being done.
+    public static let notesBeingMade = 4
+    /// How long a deletion, or a note that never expires, is tried, in milliseconds.
+    public static let noteRetry: UInt64 = 86_400_000
+
     // MARK: Bridge
 
     /// Characters of a rendezvous cell (chapter 06 §4.4).

@@ -88,7 +88,8 @@ public final class Station: Box {
                 identity: identity.node, random: random),
             gateway: Gateway(
                 configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed, random: random),
-            relays: uplink, archive: MeshArchive(vault), carried: NostrArchive(vault))
+            relays: uplink, archive: MeshArchive(vault), carried: NostrArchive(vault),
+            notes: NotesDesk(seed: identity.deviceSeed, random: random))
         let probe = TimeProbe(
             loop: loop, relays: { [uplink] in uplink.choice.defaults },
             socket: { [uplink] in uplink.makeSocket(to: $0) })
@@ -300,6 +301,16 @@ public final class Station: Box {
             command("status") { [unowned self] in statusReport },
             command("peers") { [unowned self] in peerReports },
             command("counters") { [unowned self] in counterReport },
+            command("channels") { [unowned self] in channelReports },
+            command("notes") { [unowned self] (request: ControlRequest) throws(ControlError) in
+                try lookAtNotes(request.argument)
+            },
+            command("note_post") { [unowned self] (request: ControlRequest) throws(ControlError) in
+                try postNote(request.argument)
+            },
+            command("note_delete") { [unowned self] (request: ControlRequest) throws(ControlError) in
+                try deleteNote(request.argument)
+            },
             command("clock") { [unowned self] in ClockReport(clock) },
             command("clock_accept") { [unowned self] in
                 clock.accept()

@@ -6,9 +6,9 @@ enum NostrBenchmarks {
     static var all: [Benchmark] { [eventVerify, eventSign] }
 
     /// Enough that no event is still in a near cache when its turn comes again.
-    private static func events() -> [VerifiedEvent] {
+    static func events(_ count: Int = 256) -> [VerifiedEvent] {
         var random = SeededRandom(seed: 5)
-        return (0..<256).compactMap { index in
+        return (0..<count).compactMap { index in
             VerifiedEvent.signed(
                 kind: 20_000, tags: [["g", "u33dc0"], ["n", "anna"], ["t", "teleport"]],
                 content: Samples.text(bytes: 140, seed: UInt64(index)), createdAt: 1_750_000_000 + Int64(index),
@@ -16,16 +16,22 @@ enum NostrBenchmarks {
         }
     }
 
+    static func signatures(
+        of events: [VerifiedEvent]
+    ) -> [(signature: [UInt8], digest: [UInt8], key: [UInt8])] {
+        events.map { event in
+            (
+                signature: event.event.sig.flatMap { Hex.decode($0) } ?? [], digest: event.id.bytes,
+                key: event.author.bytes
+            )
+        }
+    }
+
     private static var eventVerify: Benchmark {
         Benchmark("event-verify", "parse and verify a Nostr event not seen before; beside BIP-340 verification") {
             let events = events()
             let texts = events.map { $0.json() }
-            let signatures = events.map { event in
-                (
-                    signature: event.event.sig.flatMap { Hex.decode($0) } ?? [], digest: event.id.bytes,
-                    key: event.author.bytes
-                )
-            }
+            let signatures = signatures(of: events)
             var next = 0
             return Trial(bare: BareLibraries.schnorrVerify(signatures)) { count in
                 for _ in 0..<count {

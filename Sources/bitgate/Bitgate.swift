@@ -9,6 +9,8 @@ enum Bitgate {
         ("peers", Help.peers, StatusCommand.peers),
         ("counters", Help.counters, StatusCommand.counters),
         ("clock", Help.clock, ClockCommand.run),
+        ("channels", Help.channels, StatusCommand.channels),
+        ("notes", Help.notes, NotesCommand.run),
         ("wipe", Help.wipe, WipeCommand.run),
         ("doctor", Help.doctor, DoctorCommand.run),
         ("relay", Help.relay, RelayCommand.run),

@@ -10,6 +10,8 @@ enum Help {
           status            what the daemon is doing, and what keeps it from doing more
           peers             who is on the mesh
           counters          what was counted, drops by their reason
+          channels          the location channels listened to, and who is there
+          notes             read, pin and take away notes of a place
           clock             what time it is for the box, and your say in it
           wipe              destroy all the box remembers, and its identity
           doctor            what this machine lacks for the radio and the box
@@ -122,6 +124,44 @@ enum Help {
                           zone's +02:00. Better sources overrule it.
           accept          believes what the best source says, though it is earlier than
                           what was known before
+          --json          one line of JSON; its keys are stable
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let channels = """
+        usage: bitgate channels [--json] [--socket PATH]
+
+        Lists the location channels that are brought to the mesh.
+
+          WHY             configured: in gateway.channels; in use: somebody on the mesh
+                          wrote there within the hour
+          PEOPLE          who wrote or said to be there in the last five minutes; ? in
+                          channels so fine that nobody tells
+          RELAYS          how many relays of the place have it subscribed
+
+          --json          one line of JSON; its keys are stable
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let notes = """
+        usage: bitgate notes GEOHASH
+               bitgate notes post GEOHASH TEXT [--hours N] [--urgent]
+               bitgate notes delete GEOHASH ID
+               options of all: [--json] [--socket PATH]
+
+        Shows the notes pinned to a place and its neighbourhood, pins one, or asks the
+        relays to take away one of your own. Nothing of it happens by itself: whoever
+        runs a relay learns which place you ask about, and a note tells where it was
+        pinned, to the building with eight characters. What you pin is published until
+        a relay confirms it.
+
+          --hours N       after so many hours readers forget the note (default
+                          \(NoteRequest.standardHours)); 0: never
+          --urgent        mark it as urgent
           --json          one line of JSON; its keys are stable
         \(socket)
 

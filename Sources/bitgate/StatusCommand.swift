@@ -10,6 +10,10 @@ enum StatusCommand {
         try show("peers", arguments, [PeerReport].self, OperatorText.peers)
     }
 
+    static func channels(_ arguments: [String]) throws -> Int32 {
+        try show("channels", arguments, [ChannelReport].self, OperatorText.channels)
+    }
+
     static func counters(_ arguments: [String]) throws -> Int32 {
         try show("counters", arguments, CounterReport.self, OperatorText.counters)
     }

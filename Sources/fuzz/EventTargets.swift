@@ -7,6 +7,7 @@ extension FuzzTarget {
             guard let url = NostrRelayURL(String(decoding: buffer, as: UTF8.self)) else { return }
             require(NostrRelayURL(url.text) == url, "a relay address is its text")
         },
+        FuzzTarget("relay-information") { buffer in _ = RelayInformation(json: [UInt8](buffer)) },
         FuzzTarget("geo-relay-directory") { buffer in _ = try? GeoRelayDirectory(csv: [UInt8](buffer)) },
     ]
 }

@@ -42,6 +42,10 @@ final class MemoryRelayPort: RelayPort {
     func connect() { bring(.connectivity(true)) }
 
     func publish(_ event: VerifiedEvent, geohash: String, at now: Now) { relay.take(event) }
+    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) {
+        publish(event, geohash: geohash, at: now)
+    }
+
     func subscribe(_ subscription: GatewaySubscription, at now: Now) {
         subscriptions[subscription.id] = subscription.filter
     }

@@ -16,6 +16,7 @@ struct ChannelGateway {
     /// The channel on the operator's screen.
     private var viewed: String?
     private var isCarrying = false
+    private(set) var participants = ChannelParticipants()
     private(set) var deposits = GatewayCounters.Outcomes()
     private(set) var broadcasts = GatewayCounters.Outcomes()
     private(set) var downlinks = GatewayCounters.Outcomes()
@@ -71,6 +72,7 @@ struct ChannelGateway {
             show(accepted.event, in: accepted.geohash, &surroundings, at: now)
             guard jobs.contains(.downlink) else { return }
             follow(accepted.geohash, &surroundings, at: now)
+            note(accepted.event, in: accepted.geohash, at: now)
             if echoes { echo(accepted.event, in: accepted.geohash, &surroundings, at: now) }
         } catch {
             deposits.count(error)
@@ -110,6 +112,7 @@ struct ChannelGateway {
     mutating func relayEvent(
         _ event: VerifiedEvent, in geohash: String, _ surroundings: inout GatewaySurroundings, at now: Now
     ) {
+        if event.event.hasTag("g", geohash) { note(event, in: geohash, at: now) }
         if event.event.kind == EventKind.channelMessage, event.event.hasTag("g", geohash) {
             show(event, in: geohash, &surroundings, at: now)
         }
@@ -134,6 +137,7 @@ struct ChannelGateway {
             ids.meshSeen.insert(verified.id)
             broadcasts.count(.heard)
             if downlink.standDown(verified.id) { downlinks.count(.heardMeanwhile) }
+            note(verified, in: carrier.geohash, at: now)
             show(verified, in: carrier.geohash, &surroundings, at: now)
         } catch {
             broadcasts.count(error)
@@ -154,7 +158,20 @@ struct ChannelGateway {
         }
     }
 
+    func statuses(at now: Instant) -> [ChannelStatus] {
+        subscriptions.geohashes.map {
+            ChannelStatus(
+                geohash: $0, isConfigured: follower.configured.contains($0),
+                participants: participants.count(in: $0, at: now), subscription: ChannelSubscriptions.id($0))
+        }
+    }
+
     // MARK: Parts
+
+    /// Its author is there; only channels that are listened to are counted.
+    private mutating func note(_ event: VerifiedEvent, in geohash: String, at now: Now) {
+        if subscriptions.isOpen(geohash) { participants.record(event, in: geohash, at: now) }
+    }
 
     private mutating func echo(
         _ event: VerifiedEvent, in geohash: String, _ surroundings: inout GatewaySurroundings, at now: Now
@@ -186,5 +203,6 @@ struct ChannelGateway {
         var wanted = isCarrying ? followed : []
         if let viewed, !wanted.contains(viewed) { wanted.append(viewed) }
         subscriptions.set(wanted, at: now.wall, effects: &effects)
+        participants.keep(wanted)
     }
 }

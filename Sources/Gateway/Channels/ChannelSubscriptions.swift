@@ -6,6 +6,8 @@ import Nostr
 struct ChannelSubscriptions {
     private var open: [String] = []
 
+    var geohashes: [String] { open }
+
     func isOpen(_ geohash: String) -> Bool { open.contains(geohash) }
 
     /// Opens what is missing and closes what is too many.

@@ -236,6 +236,11 @@ public final class ChatPeer {
             if let record = chat.messenger.trust[peer.noiseKey.fingerprint] { about += ChatPeer.standing(record) }
             show(.notice("  \(name(of: peer))" + (about.isEmpty ? "" : " (\(about.joined(separator: ", ")))")))
         }
+        if let geohash {
+            let there = gateway.participants(inChannel: geohash, at: loop.now)
+            show(.notice("\(there.count) wrote in #\(geohash) within five minutes, as far as is heard here"))
+            for person in there { show(.notice("  \(person.displayName)")) }
+        }
         let across = gateway.status(at: loop.now).participants
         guard !across.isEmpty else { return }
         show(.notice("\(across.count) across the bridge:"))

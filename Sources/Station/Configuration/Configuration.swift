@@ -65,11 +65,13 @@ public struct Configuration: Equatable, Sendable {
         /// Geohash channels followed besides those that deposits show to be in use.
         public var channels: [String] = []
         public var demandChannels = true
+        public var presence = false
     }
 
     public struct Bridge: Equatable, Sendable {
         public var isEnabled = true
         public var extraCells: [RendezvousCell] = []
+        public var presence = false
     }
 
     public struct Nostr: Equatable, Sendable {

@@ -95,10 +95,20 @@ enum ConfigurationTable {
                 "gateway.demand_channels", \.gateway.demandChannels, .boolean,
                 "Also bring the channels neighbours write in, for an hour after their last message.", .reload),
 
+            Setting(
+                "gateway.presence", \.gateway.presence, .boolean,
+                "Tell the location channels of the region, province and city that somebody is here, about once a "
+                    + "minute; needs a location. Counts the box as a person.", .reload),
+
             Setting("bridge.enabled", \.bridge.isEnabled, .boolean, "Be a bridge; needs a location.", .reload),
             Setting(
                 "bridge.extra_cells", \.bridge.extraCells, .cells(atMost: 8),
                 "Cells of distant venues to join as well; say so to your guests, it widens who reads them.", .reload),
+
+            Setting(
+                "bridge.presence", \.bridge.presence, .boolean,
+                "Tell other meshes of the area that somebody is here, every few minutes. Counts the box as a person.",
+                .reload),
 
             Setting(
                 "nostr.relays", \.nostr.relays, .relays,

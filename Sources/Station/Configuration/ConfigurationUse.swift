@@ -41,7 +41,8 @@ extension Configuration {
         if bridge.isEnabled { jobs.insert(.bridge) }
         return GatewayConfiguration(
             jobs: jobs, echoesUplinks: gateway.echo, channels: gateway.channels, cell: cell,
-            extraCells: bridge.extraCells, followsDemand: gateway.demandChannels)
+            extraCells: bridge.extraCells, publishesPresence: bridge.presence, followsDemand: gateway.demandChannels,
+            publishesChannelPresence: gateway.presence)
     }
 
     func relayChoice(_ keeper: DirectoryKeeper) -> RelayChoice {

@@ -134,6 +134,14 @@ final class RelayUplink: RelayPort {
         client.publish(event, to: choice.relays(of: geohash), at: now)
     }
 
+    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) {
+        _ = durable.publications.publish(
+            PublicationKey(hashing: event.id.bytes), .event(event, place: geohash), expiresAt: expiresAt, at: now)
+    }
+
+    /// The work that the relays of a place ask of an event, in leading zero bits.
+    func work(for geohash: String) -> Int { client.work(askedBy: choice.relays(of: geohash)) }
+
     func subscribe(_ subscription: GatewaySubscription, at now: Now) {
         let relays = choice.relays(of: subscription.geohash)
         let usesDefaults = choice.directory == nil || relays.isEmpty && subscription.fallsBackToDefaultRelays

@@ -42,6 +42,8 @@ final class Switchboard: LinkPortDelegate {
     private(set) var gateway: Gateway
     /// `nil` for a peer without internet.
     let relays: (any RelayPort)?
+    /// `nil` where nobody looks at notes.
+    let notes: NotesDesk?
     weak var observer: (any SwitchboardObserver)?
     /// Hears what peers' clocks say, whenever all engines are quiet: it may change what time it is.
     weak var clock: ClockService?
@@ -60,8 +62,10 @@ final class Switchboard: LinkPortDelegate {
 
     init(
         loop: any EventLoop, radio: any LinkPort, mesh: MeshNode, gateway: Gateway, relays: (any RelayPort)? = nil,
-        ownCapabilities: Capabilities = [], archive: MeshArchive? = nil, carried: NostrArchive? = nil
+        ownCapabilities: Capabilities = [], archive: MeshArchive? = nil, carried: NostrArchive? = nil,
+        notes: NotesDesk? = nil
     ) {
+        self.notes = notes
         self.loop = loop
         self.radio = radio
         self.mesh = mesh
@@ -134,6 +138,8 @@ final class Switchboard: LinkPortDelegate {
             carry(effect)
         } else if let effect = gateway.nextEffect() {
             carry(effect)
+        } else if let effect = notes?.nextEffect() {
+            carry(effect)
         } else if let input = relays?.nextInput(at: loop.now) {
             carry(input)
         } else {
@@ -184,22 +190,39 @@ final class Switchboard: LinkPortDelegate {
         }
     }
 
+    private func carry(_ effect: NotesEffect) {
+        switch effect {
+        case .subscribe(let subscription): relays?.subscribe(subscription, at: loop.now)
+        case .unsubscribe(let id): relays?.unsubscribe(id, at: loop.now)
+        case .publish(let event, let geohash, let expiresAt):
+            relays?.publishDurably(event, geohash: geohash, expiresAt: expiresAt, at: loop.now)
+        }
+    }
+
     private func carry(_ input: RelayInput) {
         switch input {
         case .event(let event, let subscription):
-            guard observer?.takes(event, of: subscription) != true else { break }
-            gateway.relayEvent(event, subscription: subscription, at: loop.now)
+            if observer?.takes(event, of: subscription) == true { break }
+            if let notes, notes.owns(subscription: subscription) {
+                notes.relayEvent(event, at: loop.now)
+            } else {
+                gateway.relayEvent(event, subscription: subscription, at: loop.now)
+            }
+        case .loaded(let subscription):
+            if let notes, notes.owns(subscription: subscription) { notes.loaded() }
         case .connectivity(let isConnected):
             gateway.relayConnectivityChanged(isConnected, at: loop.now)
             observer?.relayConnectivityChanged(isConnected)
-        case .loaded, .published, .handled: break
+        case .published, .handled: break
         }
     }
 
     // MARK: Time
 
     private func arm() {
-        let next = [mesh.nextDeadline, gateway.nextDeadline, relays?.nextDeadline].compactMap { $0 }.min()
+        let next = [mesh.nextDeadline, gateway.nextDeadline, notes?.nextDeadline, relays?.nextDeadline].compactMap {
+            $0
+        }.min()
         guard next != armed else { return }
         timer?.cancel()
         armed = next
@@ -215,6 +238,7 @@ final class Switchboard: LinkPortDelegate {
             func isDue(_ deadline: Instant?) -> Bool { deadline.map { $0 <= now.monotonic } ?? false }
             if isDue(mesh.nextDeadline) { mesh.timeout(at: now) }
             if isDue(gateway.nextDeadline) { gateway.timeout(at: now) }
+            if isDue(notes?.nextDeadline) { notes?.timeout(at: now) }
             if isDue(relays?.nextDeadline) { relays?.timeout(at: now) }
         }
     }
@@ -261,6 +285,8 @@ protocol RelayPort: AnyObject {
     var onActivity: (((Now) -> Void) -> Void)? { get set }
 
     func publish(_ event: VerifiedEvent, geohash: String, at now: Now)
+    /// Until a relay of the place has confirmed it, over restarts too.
+    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now)
     func subscribe(_ subscription: GatewaySubscription, at now: Now)
     func unsubscribe(_ id: String, at now: Now)
 

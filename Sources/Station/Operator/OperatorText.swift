@@ -234,7 +234,7 @@ public enum OperatorText {
         return parts.isEmpty ? "0 s" : parts.joined(separator: " ")
     }
 
-    private static func table(_ rows: [[String]], indent: String = "") -> String {
+    static func table(_ rows: [[String]], indent: String = "") -> String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
         return rows.map { row in

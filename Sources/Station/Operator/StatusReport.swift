@@ -100,7 +100,7 @@ public struct StatusReport: Equatable, Sendable {
     public struct Network: Equatable, Sendable {
         public var tor: String
         public var relays: [Relay]
-        public var directory: Directory
+        public var directory = Directory(source: "none", relays: 0)
         /// Only where Tor is required.
         public var route: Route?
     }

@@ -1,0 +1,149 @@
+import Basics
+import Crypto
+import Nostr
+import Wire
+
+/// What the notes desk wants done, in order.
+public enum NotesEffect: Sendable {
+    case subscribe(GatewaySubscription)
+    case unsubscribe(id: String)
+    /// Publish until a relay of the place has confirmed it.
+    case publish(VerifiedEvent, geohash: String, expiresAt: WallTime)
+}
+
+/// The operator's view of the notes pinned to one place, and what the operator pins or takes away (chapter 05 §10).
+/// Nothing of it happens by itself: notes tell where a building is, and asking for them tells which one interests.
+public final class NotesDesk {
+    public private(set) var geohash: String?
+    /// Whether the relays have said what they have, or were waited for long enough.
+    public private(set) var isLoaded = false
+    private let seed: DeviceSeed
+    private var board: NotesBoard?
+    private var subscription = ""
+    private var closesAt: Instant?
+    private var pruneAt: Instant?
+    private var works: [(miner: ProofOfWorkMiner, key: NostrSecretKey, geohash: String, expiresAt: WallTime)] = []
+    private var effects = EffectQueue<NotesEffect>()
+    private var random: any RandomNumberGenerator
+
+    public init(seed: DeviceSeed, random: any RandomNumberGenerator) {
+        self.seed = seed
+        self.random = random
+    }
+
+    public func nextEffect() -> NotesEffect? { effects.next() }
+
+    public var notes: [LocationNote] { board?.all ?? [] }
+    /// Notes whose work is being done.
+    public var beingMade: Int { works.count }
+
+    /// Looks at a place, or on at the same one. It is looked away from when nobody has asked for ten minutes.
+    public func look(at geohash: String, at now: Now) {
+        guard Geohash.isCanonical(geohash) else { return }
+        closesAt = now.monotonic + GatewayLimits.notesSession
+        guard geohash != self.geohash else { return }
+        close()
+        let board = NotesBoard(around: geohash)
+        self.geohash = geohash
+        self.board = board
+        isLoaded = false
+        closesAt = now.monotonic + GatewayLimits.notesSession
+        pruneAt = now.monotonic + GatewayLimits.notesPruning
+        subscription = "locnotes-\(geohash)-\(Hex.encode(random.bytes(4)))"
+        effects.add(
+            .subscribe(
+                GatewaySubscription(
+                    id: subscription, filter: board.filter, geohash: geohash, fallsBackToDefaultRelays: false)))
+    }
+
+    public func close() {
+        if geohash != nil { effects.add(.unsubscribe(id: subscription)) }
+        geohash = nil
+        board = nil
+        closesAt = nil
+        pruneAt = nil
+        isLoaded = false
+    }
+
+    public func owns(subscription id: String) -> Bool { geohash != nil && id == subscription }
+
+    public func relayEvent(_ event: VerifiedEvent, at now: Now) { board?.receive(event, at: now.wall) }
+    public func loaded() { isLoaded = true }
+
+    // MARK: Own notes
+
+    /// Pins a note.
+    /// - Parameters:
+    ///   - expiresAt: when readers forget it; nil for never.
+    ///   - work: leading zero bits its relays ask for.
+    /// - Returns: false without text, for one that is too long, or while others are still being made.
+    public func post(
+        _ text: String, at geohash: String, nickname: String, expiresAt: WallTime?, isUrgent: Bool, work: Int,
+        at now: Now
+    ) -> Bool {
+        let content = TextTrimming.trim(text)
+        guard !content.isEmpty, content.utf8.count <= GatewayLimits.contentBytes, Geohash.isCanonical(geohash),
+            works.count < GatewayLimits.notesBeingMade
+        else { return false }
+        let template = EventTemplate.locationNote(
+            geohash: geohash, nickname: nickname, text: content, expiresAt: expiresAt?.unixSeconds, isUrgent: isUrgent)
+        let key = seed.channel(geohash)
+        let until = expiresAt ?? WallTime(milliseconds: now.wall.milliseconds + GatewayLimits.noteRetry)
+        guard work > 0 else {
+            publish(template, key, geohash, until: until, at: now)
+            return true
+        }
+        let miner = ProofOfWorkMiner(
+            template, author: key.publicKey, createdAt: now.wall.unixSeconds, target: work, nonce: random.next(),
+            at: now.monotonic)
+        works.append((miner, key, geohash, until))
+        return true
+    }
+
+    /// Asks the relays of the place to delete an own note, and forgets it at once.
+    public func delete(_ id: EventID, at geohash: String, at now: Now) -> Bool {
+        guard Geohash.isCanonical(geohash) else { return false }
+        board?.remove(id)
+        let until = WallTime(milliseconds: now.wall.milliseconds + GatewayLimits.noteRetry)
+        publish(.deletion(of: id), seed.channel(geohash), geohash, until: until, at: now)
+        return true
+    }
+
+    /// Whether a note is one that `delete` can delete.
+    public func isOwn(_ note: LocationNote) -> Bool {
+        seed.channel(note.geohash).publicKey.hex == note.pubkey
+    }
+
+    private func publish(
+        _ template: EventTemplate, _ key: NostrSecretKey, _ geohash: String, until: WallTime, at now: Now
+    ) {
+        let event = VerifiedEvent.signed(template, createdAt: now.wall.unixSeconds, key: key, using: &random)
+        guard let event else { return }
+        board?.receive(event, at: now.wall)
+        effects.add(.publish(event, geohash: geohash, expiresAt: until))
+    }
+
+    // MARK: Time
+
+    /// A slice of work, a look at what has expired.
+    public func timeout(at now: Now) {
+        if !works.isEmpty, let mined = works[0].miner.mine(at: now.monotonic) {
+            let work = works.removeFirst()
+            if let event = VerifiedEvent.signed(mined, key: work.key, using: &random) {
+                board?.receive(event, at: now.wall)
+                effects.add(.publish(event, geohash: work.geohash, expiresAt: work.expiresAt))
+            }
+        }
+        if let closesAt, closesAt <= now.monotonic { close() }
+        if let due = pruneAt, due <= now.monotonic {
+            board?.prune(at: now.wall)
+            pruneAt = now.monotonic + GatewayLimits.notesPruning
+        }
+    }
+
+    public var nextDeadline: Instant? {
+        // Due at once while there is work: whatever else waits for the loop comes in between the slices.
+        if !works.isEmpty { return .zero }
+        return [closesAt, pruneAt].compactMap { $0 }.min()
+    }
+}

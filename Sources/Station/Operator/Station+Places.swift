@@ -1,0 +1,89 @@
+import Basics
+import Gateway
+import Nostr
+
+/// What the operator asks about places: location channels and the notes pinned there.
+extension Station {
+    var channelReports: [ChannelReport] {
+        let now = now
+        return gateway.channels(at: now).map { channel in
+            ChannelReport(
+                channel: channel.geohash, configured: channel.isConfigured, people: channel.participants,
+                relays: uplink.choice.relays(of: channel.geohash).count,
+                subscribed: relays(subscribedTo: channel.subscription, now))
+        }
+    }
+
+    private func relays(subscribedTo id: String, _ now: Now) -> Int {
+        uplink.client.relays(at: now).count { $0.subscriptions.contains { $0.id == id && $0.isActive } }
+    }
+
+    /// Begins to look at a place, or looks on; ask again until the answer is complete.
+    func lookAtNotes(_ argument: String?) throws(ControlError) -> NotesReport {
+        guard let place = argument, Geohash.isCanonical(place) else { throw Station.noPlace }
+        try requireClock()
+        switchboard.perform { switchboard.notes?.look(at: place, at: $0) }
+        return notesReport(place)
+    }
+
+    func postNote(_ argument: String?) throws(ControlError) -> NotesReport {
+        guard let request = argument.flatMap({ NoteRequest(argument: $0) }) else {
+            throw ControlError(
+                code: "malformed",
+                message: "no note: at most \(NoteRequest.textBytes) bytes for 0 to 720 hours at a lower-case geohash")
+        }
+        try requireClock()
+        let isTaken = switchboard.perform { now in
+            let expiresAt = now.wall.milliseconds + UInt64(request.hours) * 3_600_000
+            return switchboard.notes?.post(
+                request.text, at: request.place, nickname: configuration.nickname(for: mesh.me),
+                expiresAt: request.hours == 0 ? nil : WallTime(milliseconds: expiresAt), isUrgent: request.isUrgent,
+                work: uplink.work(for: request.place), at: now) ?? false
+        }
+        guard isTaken else { throw ControlError(code: "refused", message: "no text, or notes are still being made") }
+        return notesReport(request.place)
+    }
+
+    func deleteNote(_ argument: String?) throws(ControlError) -> NotesReport {
+        let parts = (argument ?? "").split(separator: " ").map(String.init)
+        guard parts.count == 2, Geohash.isCanonical(parts[0]), let id = EventID(hex: parts[1]) else {
+            throw Station.noPlace
+        }
+        try requireClock()
+        _ = switchboard.perform { switchboard.notes?.delete(id, at: parts[0], at: $0) }
+        return notesReport(parts[0])
+    }
+
+    private static let noPlace = ControlError(code: "malformed", message: "no lower-case geohash such as u4pruydq")
+
+    private func requireClock() throws(ControlError) {
+        guard uplink.client.gate != .closed else {
+            throw ControlError(
+                code: "refused", message: "no relay may be dialled: bitgate status says what stands in the way")
+        }
+    }
+
+    private func notesReport(_ place: String) -> NotesReport {
+        let now = now
+        let notes = switchboard.notes
+        let shown = notes?.geohash == place ? notes?.notes ?? [] : []
+        let subscription = uplink.client.subscriptionIDs.first { notes?.owns(subscription: $0) ?? false }
+        return NotesReport(
+            place: place, complete: notes?.isLoaded ?? true, relays: uplink.choice.relays(of: place).count,
+            subscribed: subscription.map { relays(subscribedTo: $0, now) } ?? 0,
+            unconfirmed: uplink.durable.publications.waiting + (notes?.beingMade ?? 0),
+            notes: shown.map { note in
+                NotesReport.Note(
+                    id: note.id.hex, name: note.displayName, text: note.text, cell: note.geohash,
+                    ageSeconds: Station.seconds(from: note.createdAt, to: now.wall.unixSeconds),
+                    leftSeconds: note.expiresAt.map { Station.seconds(from: now.wall.unixSeconds, to: $0) },
+                    urgent: note.isUrgent, own: notes?.isOwn(note) ?? false)
+            })
+    }
+
+    /// Not negative, whatever a stranger wrote into a note.
+    private static func seconds(from start: Int64, to end: Int64) -> Int {
+        let (span, overflows) = end.subtractingReportingOverflow(start)
+        return overflows ? Int.max : max(0, Int(span))
+    }
+}

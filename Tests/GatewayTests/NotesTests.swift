@@ -1,0 +1,179 @@
+import Basics
+import Crypto
+import Nostr
+import XCTest
+
+@testable import Gateway
+
+/// Chapter 05 §10: notes pinned to places.
+final class NotesTests: XCTestCase {
+    private let place = "u4pruydq"
+    private var now = Clock.now()
+    private var seed: DeviceSeed!
+    private var desk: NotesDesk!
+    private var subscribed: [GatewaySubscription] = []
+    private var unsubscribed: [String] = []
+    private var published: [(event: VerifiedEvent, geohash: String, expiresAt: WallTime)] = []
+
+    override func setUpWithError() throws {
+        seed = try XCTUnwrap(Rig.seed)
+        desk = NotesDesk(seed: seed, random: SeededRandom(seed: 5))
+    }
+
+    private func drain() {
+        while let effect = desk.nextEffect() {
+            switch effect {
+            case .subscribe(let subscription): subscribed.append(subscription)
+            case .unsubscribe(let id): unsubscribed.append(id)
+            case .publish(let event, let geohash, let expiresAt): published.append((event, geohash, expiresAt))
+            }
+        }
+    }
+
+    private func look() {
+        desk.look(at: place, at: now)
+        drain()
+    }
+
+    private func run(_ span: Interval) {
+        let end = now.monotonic + span
+        while let due = desk.nextDeadline, due <= end {
+            now = now.advanced(by: max(.milliseconds(1), due - now.monotonic))
+            desk.timeout(at: now)
+            drain()
+        }
+        now = now.advanced(by: max(.zero, end - now.monotonic))
+    }
+
+    private func note(
+        _ text: String = "hi", _ tags: [[String]]? = nil, age: Int64 = 0, kind: Int = EventKind.locationNote,
+        author: UInt8 = 1
+    ) throws -> VerifiedEvent {
+        try Author(author).event(
+            kind: kind, tags: tags ?? [["g", place], ["n", "zed"]], text, at: Clock.start - age)
+    }
+
+    func testNothingIsAskedBeforeTheOperatorLooksAndNothingAfterTenMinutes() {
+        XCTAssertNil(desk.nextEffect())
+        XCTAssertNil(desk.nextDeadline)
+        look()
+        XCTAssertEqual(subscribed.count, 1)
+        let filter = subscribed[0].filter
+        XCTAssertEqual(filter.kinds, [1])
+        XCTAssertEqual(filter.tags["g"], [place] + Geohash.neighbours(of: place))
+        XCTAssertNil(filter.since)
+        XCTAssertEqual(filter.limit, 200)
+        XCTAssertFalse(subscribed[0].fallsBackToDefaultRelays)
+        XCTAssertTrue(subscribed[0].id.hasPrefix("locnotes-\(place)-"))
+        XCTAssertEqual(subscribed[0].id.count, "locnotes-\(place)-".count + 8)
+        run(.minutes(9))
+        look()
+        run(.minutes(9))
+        XCTAssertEqual(unsubscribed, [])
+        run(.minutes(2))
+        XCTAssertEqual(unsubscribed, subscribed.map(\.id))
+        XCTAssertNil(desk.geohash)
+    }
+
+    func testNotesOfThePlaceAndItsNeighboursAreTakenAndNothingElse() throws {
+        look()
+        let neighbour = Geohash.neighbours(of: place)[2]
+        desk.relayEvent(try note("here"), at: now)
+        desk.relayEvent(
+            try note("near", [["G", "zzz"], ["g", neighbour.uppercased()], ["T", "Urgent"]], age: 10), at: now)
+        desk.relayEvent(try note("elsewhere", [["g", "u3"]]), at: now)
+        desk.relayEvent(try note("no place", []), at: now)
+        desk.relayEvent(try note("a message", kind: EventKind.channelMessage), at: now)
+        desk.relayEvent(try note("  "), at: now)
+        XCTAssertEqual(desk.notes.map(\.text), ["here", "near"], "newest first")
+        XCTAssertEqual(desk.notes.map(\.geohash), [place, neighbour])
+        XCTAssertEqual(desk.notes.map(\.isUrgent), [false, true])
+        XCTAssertTrue(desk.notes[0].displayName.hasPrefix("zed#"))
+    }
+
+    func testExpiredNotesGoAndAReplayResurrectsNothing() throws {
+        look()
+        func expiring(_ text: String, _ value: String) throws -> VerifiedEvent {
+            try note(text, [["g", place], ["expiration", value]])
+        }
+        let short = try expiring("short", "\(Clock.start + 90)")
+        desk.relayEvent(short, at: now)
+        desk.relayEvent(try expiring("gone", "\(Clock.start)"), at: now)
+        desk.relayEvent(try expiring("odd", "soon"), at: now)
+        XCTAssertEqual(Set(desk.notes.map(\.text)), ["short", "odd"])
+        run(.minutes(3))
+        XCTAssertEqual(desk.notes.map(\.text), ["odd"])
+        desk.relayEvent(short, at: Clock.now())
+        XCTAssertEqual(desk.notes.map(\.text), ["odd"])
+    }
+
+    func testAtMost500NotesAreHeldTheNewest() throws {
+        look()
+        for index in 0..<510 { desk.relayEvent(try note("\(index)", age: Int64(index)), at: now) }
+        XCTAssertEqual(desk.notes.count, 500)
+        XCTAssertEqual(desk.notes.first?.text, "0")
+        XCTAssertEqual(desk.notes.last?.text, "499")
+    }
+
+    private func post(_ text: String, hours: UInt64? = 24, work: Int = 0) -> Bool {
+        defer { drain() }
+        let until = hours.map { WallTime(milliseconds: now.wall.milliseconds + $0 * 3_600_000) }
+        return desk.post(
+            text, at: place, nickname: "gate", expiresAt: until, isUrgent: true, work: work, at: now)
+    }
+
+    func testAnOwnNoteIsSignedByThePlacesIdentityAndCanBeTakenAwayByIt() throws {
+        look()
+        XCTAssertTrue(post(" hello "))
+        let event = try XCTUnwrap(published.first?.event)
+        XCTAssertEqual(
+            event.event.tags,
+            [["g", place], ["n", "gate"], ["expiration", "\(Clock.start + 86_400)"], ["t", "urgent"]])
+        XCTAssertEqual(event.event.content, "hello")
+        XCTAssertEqual(event.author, seed.channel(place).publicKey)
+        XCTAssertEqual(published[0].expiresAt.unixSeconds, Clock.start + 86_400)
+        XCTAssertEqual(desk.notes.map(\.id), [event.id])
+        XCTAssertTrue(desk.isOwn(desk.notes[0]))
+        XCTAssertTrue(desk.delete(event.id, at: place, at: now))
+        drain()
+        XCTAssertEqual(published.last?.event.event.kind, 5)
+        XCTAssertEqual(published.last?.event.event.tags, [["e", event.id.hex]])
+        XCTAssertEqual(published.last?.event.author, event.author)
+        XCTAssertEqual(published.last?.geohash, place)
+        XCTAssertTrue(desk.notes.isEmpty)
+        desk.relayEvent(event, at: now)
+        XCTAssertTrue(desk.notes.isEmpty)
+    }
+
+    func testWorkIsDoneInSlicesWhereARelayAsksForIt() throws {
+        XCTAssertTrue(post("worked for", work: 12))
+        XCTAssertTrue(published.isEmpty)
+        XCTAssertEqual(desk.beingMade, 1)
+        var slices = 0
+        while published.isEmpty, slices < 10_000 {
+            XCTAssertNotNil(desk.nextDeadline)
+            desk.timeout(at: now)
+            drain()
+            slices += 1
+        }
+        XCTAssertGreaterThan(slices, 1)
+        XCTAssertGreaterThanOrEqual(published.first?.event.proofOfWork ?? 0, 12)
+        XCTAssertEqual(desk.beingMade, 0)
+        XCTAssertNil(desk.nextDeadline)
+    }
+
+    func testMiningNeverPreventsPublishing() {
+        XCTAssertTrue(post("hard", work: 60))
+        run(.seconds(10))
+        XCTAssertEqual(published.count, 1)
+    }
+
+    func testWhatIsNoNoteIsRefused() {
+        XCTAssertFalse(post("  "))
+        XCTAssertFalse(post(String(repeating: "x", count: 16_001)))
+        XCTAssertFalse(
+            desk.post("x", at: "U4", nickname: "", expiresAt: nil, isUrgent: false, work: 0, at: now))
+        for _ in 0..<4 { XCTAssertTrue(post("x", work: 200)) }
+        XCTAssertFalse(post("x", work: 200))
+    }
+}
