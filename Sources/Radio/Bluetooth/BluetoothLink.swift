@@ -54,6 +54,8 @@ final class BluetoothLink {
     private weak var owner: (any BluetoothLinkOwner)?
     private var isOpen = true
     private var isEnding = false
+    /// The socket has reported its error.
+    private var hasFailed = false
     private var reading: (any Cancellable)?
     private var writing: (any Cancellable)?
     private var timer: (any Cancellable)?
@@ -317,7 +319,6 @@ final class BluetoothLink {
     }
 
     private func readMessages(limit: Int) {
-        var hasFailed = false
         withUnsafeTemporaryAllocation(byteCount: BluetoothLimits.longestPDU, alignment: 1) { buffer in
             var left = limit
             while left > 0, isOpen, !isEnding, response == nil {
@@ -328,9 +329,11 @@ final class BluetoothLink {
                     bearer.receive(UnsafeRawBufferPointer(rebasing: whole), at: loop.now.monotonic)
                     carryOut()
                 case .empty: break
-                case .wouldBlock: return
+                case .wouldBlock:
+                    if hasFailed { end(.lost) }
+                    return
                 case .failed where !hasFailed:
-                    // Reported once, before what came in until then.
+                    // Reported once, before what came in until then; after that the kernel has nothing more to say.
                     hasFailed = true
                 case .end, .failed: return end(.lost)
                 }

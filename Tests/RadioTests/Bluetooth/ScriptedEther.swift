@@ -244,7 +244,8 @@ final class ScriptedSocket: AttributeSocket {
             self.error = nil
             return .failed(error)
         }
-        guard !inbox.isEmpty else { return state == .ended ? .end : .wouldBlock }
+        // As the kernel has it: an ended connection is reported once, as an error, and never as an end.
+        guard !inbox.isEmpty else { return .wouldBlock }
         let message = inbox.removeFirst()
         peer?.kick()
         guard !message.isEmpty else { return .empty }
