@@ -76,6 +76,28 @@ final class DoctorTests: XCTestCase {
         }
     }
 
+    func testOnlyAdaptersThatTheConfigurationGivesAreJudged() {
+        func two(_ adapters: [AdapterChoice]) -> [String] {
+            codes {
+                var other = DoctorFacts.Controller(index: 1)
+                other.block = .soft
+                $0.controllers.append(other)
+                $0.adapters = adapters
+            }
+        }
+        XCTAssertEqual(two([]), ["adapter-soft-blocked"])
+        XCTAssertEqual(two([.index(0)]), [])
+        XCTAssertEqual(two([.index(0), .index(1)]), ["adapter-soft-blocked"])
+        XCTAssertEqual(two([.index(0), .index(7)]), ["adapter-missing"])
+        let address = BluetoothAddress(value: 5, kind: .public)
+        XCTAssertEqual(two([.address(address)]), ["adapter-missing"])
+        XCTAssertEqual(
+            codes {
+                $0.radioKind = "air"
+                $0.controllers = []
+            }, [], "virtual air needs no Bluetooth")
+    }
+
     func testAChipSharedWithTheUplinkIsAWarning() {
         XCTAssertEqual(changed { $0.attachment = .serial }, [])
         XCTAssertEqual(

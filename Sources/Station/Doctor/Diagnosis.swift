@@ -7,12 +7,9 @@ public struct Diagnosis: Equatable, Sendable {
 
     public init(_ facts: DoctorFacts) {
         self.facts = facts
-        let all =
-            Diagnosis.configuration(facts) + Diagnosis.bluetooth(facts)
-            + facts.controllers.flatMap {
-                Diagnosis.controller($0, facts)
-            } + Diagnosis.company(facts) + Diagnosis.process(facts) + Diagnosis.kernel(facts.kernel)
-            + Diagnosis.clock(facts.clock) + Diagnosis.state(facts)
+        var all = Diagnosis.configuration(facts)
+        if facts.radioKind != "air" { all += Diagnosis.radio(facts) }
+        all += Diagnosis.memory(facts) + Diagnosis.clock(facts.clock) + Diagnosis.state(facts)
         findings = all.filter { $0.weight == .fault } + all.filter { $0.weight == .warning }
     }
 
@@ -32,6 +29,13 @@ public struct Diagnosis: Equatable, Sendable {
                 .fault, "configuration", "The configuration cannot be used: \(text).",
                 remedy: "Correct the file; `bitgate config check` tells whether it is good.")
         ]
+    }
+
+    private static func radio(_ facts: DoctorFacts) -> [DoctorFinding] {
+        var all = bluetooth(facts)
+        for each in facts.controllers where facts.uses(each) { all += controller(each, facts) }
+        all += company(facts) + rights(facts)
+        return all + kernel(facts.kernel)
     }
 
     private static func bluetooth(_ facts: DoctorFacts) -> [DoctorFinding] {
@@ -65,8 +69,17 @@ public struct Diagnosis: Equatable, Sendable {
                         + " (packages firmware-brcm80211, bluez-firmware, firmware-realtek) the kernel's log complains."
                 )
             ]
-        case .ready: []
+        case .ready: missing(facts)
         }
+    }
+
+    private static func missing(_ facts: DoctorFacts) -> [DoctorFinding] {
+        facts.adapters.filter { choice in !facts.controllers.contains { DoctorFacts.choice(choice, names: $0) } }
+            .map { choice in
+                DoctorFinding(
+                    .fault, "adapter-missing", "radio.adapters names \(choice.text), which is not there.",
+                    remedy: "Plug it in, or correct radio.adapters; bitgated goes on without it meanwhile.")
+            }
     }
 
     private static func controller(
@@ -153,27 +166,32 @@ public struct Diagnosis: Equatable, Sendable {
         return findings
     }
 
-    private static func process(_ facts: DoctorFacts) -> [DoctorFinding] {
-        var findings: [DoctorFinding] = []
+    private static func rights(_ facts: DoctorFacts) -> [DoctorFinding] {
         let process = facts.daemon ?? facts.own
-        let who = facts.daemon == nil ? "This user" : "bitgated"
-        if !process.capabilities.contains(.networkAdministration) {
-            findings.append(
-                DoctorFinding(
-                    .fault, "no-net-admin", "\(who) may not manage Bluetooth adapters: CAP_NET_ADMIN is missing.",
-                    remedy: "Give the service AmbientCapabilities=CAP_NET_ADMIN, or the program the capability with"
-                        + " `setcap cap_net_admin+ep`, or run it as root."))
-        }
-        if process.lockableMemory < Limits.lockableMemory, !process.capabilities.contains(.memoryLock) {
-            findings.append(
-                DoctorFinding(
-                    .warning, "memory-lock",
-                    "\(who) may lock only \(process.lockableMemory / 1_024) KiB of memory, so that"
-                        + " keys may reach a swap partition.",
-                    remedy: "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap."))
-        }
-        return findings
+        guard !process.capabilities.contains(.networkAdministration) else { return [] }
+        return [
+            DoctorFinding(
+                .fault, "no-net-admin", "\(who(facts)) may not manage Bluetooth adapters: CAP_NET_ADMIN is missing.",
+                remedy: "Give the service AmbientCapabilities=CAP_NET_ADMIN, or the program the capability with"
+                    + " `setcap cap_net_admin+ep`, or run it as root.")
+        ]
     }
+
+    private static func memory(_ facts: DoctorFacts) -> [DoctorFinding] {
+        let process = facts.daemon ?? facts.own
+        guard process.lockableMemory < Limits.lockableMemory, !process.capabilities.contains(.memoryLock) else {
+            return []
+        }
+        return [
+            DoctorFinding(
+                .warning, "memory-lock",
+                "\(who(facts)) may lock only \(process.lockableMemory / 1_024) KiB of memory, so"
+                    + " that keys may reach a swap partition.",
+                remedy: "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap.")
+        ]
+    }
+
+    private static func who(_ facts: DoctorFacts) -> String { facts.daemon == nil ? "This user" : "bitgated" }
 
     private static func kernel(_ kernel: KernelRelease) -> [DoctorFinding] {
         let remedy =

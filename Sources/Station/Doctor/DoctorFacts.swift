@@ -15,11 +15,25 @@ public struct DoctorFacts: Equatable, Sendable {
     public var clock = ClockSource.synchronised
     public var configuration = ConfigurationFile.good
     public var radioKind = ""
+    /// Those the configuration names; empty: all there are.
+    public var adapters: [AdapterChoice] = []
     public var stateDirectory = ""
     public var state = State.good
     public var uplinkIsWireless = false
 
     public init() {}
+
+    /// Whether the configuration gives this controller to bitgated.
+    func uses(_ controller: Controller) -> Bool {
+        adapters.isEmpty || adapters.contains { DoctorFacts.choice($0, names: controller) }
+    }
+
+    static func choice(_ choice: AdapterChoice, names controller: Controller) -> Bool {
+        switch choice {
+        case .index(let index): index == controller.index
+        case .address(let address): controller.information?.address == address
+        }
+    }
 
     public enum Bluetooth: String, Equatable, Sendable {
         case ready

@@ -106,7 +106,7 @@ public enum DoctorReport {
                         "remedy": .text($0.remedy),
                     ]
                 }),
-            "adapters": .list(facts.controllers.map(json)),
+            "adapters": .list(facts.controllers.map { json($0, isUsed: facts.uses($0)) }),
             "bluetooth": .text(facts.bluetooth.rawValue),
             "holders": .list(
                 facts.holders.map {
@@ -126,9 +126,9 @@ public enum DoctorReport {
         return String(decoding: value.encoded(), as: UTF8.self) + "\n"
     }
 
-    private static func json(_ controller: DoctorFacts.Controller) -> JSONValue {
+    private static func json(_ controller: DoctorFacts.Controller, isUsed: Bool) -> JSONValue {
         [
-            "name": .text("hci\(controller.index)"), "block": .text(controller.block.rawValue),
+            "used": .truth(isUsed), "name": .text("hci\(controller.index)"), "block": .text(controller.block.rawValue),
             "attachment": .text(controller.attachment.rawValue),
             "powered": controller.information.map { .truth($0.current.contains(.powered)) },
             "low_energy": controller.information.map { .truth($0.supported.contains(.lowEnergy)) },

@@ -15,6 +15,7 @@ public enum HostSurvey {
         var facts = DoctorFacts()
         let configuration = configuration(configurationPath, &facts)
         facts.radioKind = configuration.radio.kind.rawValue
+        facts.adapters = configuration.radio.adapters
         facts.kernel = kernel()
         let processes = ProcessTable()
         facts.own = processes.process(getpid())
