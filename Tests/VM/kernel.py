@@ -125,7 +125,7 @@ class Management:
         return list(data[8:8 + data[7]])
 
     def discover(self, index, accept, seconds):
-        """The first report `accept` takes, as (address, data), or None."""
+        """The first report `accept` takes, as (address, kind of address, data), or None."""
         end = time.monotonic() + seconds
         found = None
         while found is None and time.monotonic() < end:
@@ -141,8 +141,8 @@ class Management:
                     break
                 if event[0] == FOUND and event[1] == index:
                     size, = struct.unpack_from("<H", event[2], 12)
-                    report = address_text(event[2][:6]), event[2][14:14 + size]
-                    found = report if accept(*report) else None
+                    address, data = address_text(event[2][:6]), event[2][14:14 + size]
+                    found = (address, event[2][6], data) if accept(address, data) else None
             try:
                 self.command("stop_discovery", index, b"\x06")
             except ManagementError:
@@ -176,20 +176,20 @@ def att_listen(local):
 
 
 def att_accept(listener):
-    """The next link as (socket, address of the peer)."""
+    """The next link as (socket, address of the peer, kind of address)."""
     buffer, size = ctypes.create_string_buffer(64), ctypes.c_uint(64)
     descriptor = call("accept4", listener.fileno(), buffer, ctypes.byref(size), socket.SOCK_NONBLOCK)
     made = socket.socket(FAMILY, socket.SOCK_SEQPACKET, L2CAP, descriptor)
-    return made, address_text(buffer.raw[4:10])
+    return made, address_text(buffer.raw[4:10]), buffer.raw[12]
 
 
-def att_connect(local, remote, seconds=20):
+def att_connect(local, remote, kind, seconds=20):
     """A link to `remote`. While one from there exists, or has only just ended, the kernel refuses; so it is tried again."""
     end = time.monotonic() + seconds
     while True:
         made = att_socket(local)
         try:
-            result = libc.connect(made.fileno(), l2cap_address(remote), 14)
+            result = libc.connect(made.fileno(), l2cap_address(remote, kind), 14)
             code = ctypes.get_errno() if result < 0 else 0
             if code == errno.EINPROGRESS:
                 if not select.select([], [made], [], max(0, end - time.monotonic()))[1]:

@@ -31,7 +31,8 @@ class Link:
     """One connection, in either role. Both sides of ATT run on it at once, as on a phone."""
 
     def __init__(self, phone, socket, peer, is_client):
-        self.phone, self.socket, self.peer, self.is_client = phone, socket, peer, is_client
+        self.phone, self.socket, self.is_client = phone, socket, is_client
+        self.peer, self.kind = peer
         self.mtu = 23
         self.target = None      # the handle of the peer's characteristic
         self.subscribed = False  # the peer to ours
@@ -181,7 +182,7 @@ class Phone:
 
     def accept(self):
         try:
-            socket, peer = kernel.att_accept(self.server)
+            socket, *peer = kernel.att_accept(self.server)
         except OSError as error:
             if error.errno != errno.EAGAIN:
                 raise
@@ -258,20 +259,19 @@ class Phone:
 
     # As a central
 
-    def find(self, address, seconds=60):
-        """The advertising data of that address, once it is on the air."""
-        found = self.world.management.discover(
-            self.number, lambda heard, data: heard == address and SERVICE in data, seconds)
-        return found and found[1]
+    def find(self, seconds=60):
+        """The first box in reach, as (its address with the kind of it, its advertising data); None when there is none."""
+        found = self.world.management.discover(self.number, lambda _, data: SERVICE in data, seconds)
+        return found and (found[:2], found[2])
 
-    def dial(self, address, seconds=20):
-        link = Link(self, kernel.att_connect(self.address, address, seconds), address, True)
+    def dial(self, box, seconds=20):
+        link = Link(self, kernel.att_connect(self.address, *box, seconds), box, True)
         self.links.append(link)
         return link
 
-    def join_like_ios(self, address):
+    def join_like_ios(self, box):
         """Connects the way iOS does: its own curiosity first, then the app's filtered discovery."""
-        link = self.dial(address)
+        link = self.dial(box)
         link.exchange_mtu(527)
         services = link.walk(READ_BY_GROUP, 0x2800)
         link.walk(READ_BY_TYPE, 0x2803)
@@ -289,9 +289,9 @@ class Phone:
         link.deliver(self.identity.announce())
         return link
 
-    def join_like_android(self, address):
+    def join_like_android(self, box):
         """Connects the way Android does: MTU after 200 ms, every service, the announce 400 ms after subscribing."""
-        link = self.dial(address)
+        link = self.dial(box)
         self.world.run(0.2)
         link.exchange_mtu(517)
         services = link.walk(READ_BY_GROUP, 0x2800)
@@ -325,7 +325,7 @@ class Phone:
                 continue
             try:
                 self.world.management.command(
-                    "disconnect", self.number, kernel.address_bytes(link.peer) + bytes([kernel.PUBLIC]))
+                    "disconnect", self.number, kernel.address_bytes(link.peer) + bytes([link.kind]))
             except kernel.ManagementError:
                 pass
             link.end()

@@ -1,0 +1,89 @@
+"""Two gateways and two people talk for so many minutes: memory and descriptors stay, and no public message is lost.
+
+The argument is how many minutes; the names of the promises may follow."""
+
+import sys
+import time
+
+from stage import Broken, Gate, Group, Person, air, eventually
+
+MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 1
+# Before it, caches fill: sessions, history, allocator.
+WARMING = min(300.0, MINUTES * 60 / 3)
+GROWTH = 0.02
+
+group = Group()
+table = []
+lost = []
+
+
+def sample(programs, start, said, first):
+    row = [time.monotonic() - start, said]
+    for program in programs:
+        row += [program.resident, program.descriptors]
+    table.append(row)
+    cells = "  ".join(f"{value:>8}" for value in row[2:])
+    print(f"{row[0] / 60:7.1f} {said:7} {cells}{'  first' if first else ''}", file=sys.stderr, flush=True)
+
+
+@group.promise()
+def testPeopleTalkForMinutesWithoutALostMessage():
+    air("range * * off")
+    for near, far in ((2, 0), (0, 1), (1, 3)):
+        air(f"range {near} {far} on")
+    gates = [Gate("gate", 0), Gate("booth", 1)]
+    people = [Person("anna", 2), Person("bob", 3)]
+    people[0].knows("bob")
+    people[1].knows("anna")
+    names = [program.output.stem for program in gates + people]
+    print(f"{'minute':>7} {'said':>7} " + "  ".join(f"{name:>4} KiB  {'files':>8}" for name in names), file=sys.stderr)
+    start = time.monotonic()
+    said, warm, sampled, last_drop = 0, False, start, start
+    while time.monotonic() - start < MINUTES * 60:
+        speaker = people[said % 2]
+        # Short lines, and now and then one that travels in fragments.
+        speaker.types(f"line {said}" + (" " + "words " * 200 if said % 20 == 19 else ""))
+        said += 1
+        now = time.monotonic()
+        if not warm and now - start >= WARMING:
+            warm, sampled = True, now
+            sample(gates + people, start, said, True)
+        elif warm and now - sampled >= max(5, MINUTES * 2):
+            sampled = now
+            sample(gates + people, start, said, False)
+        if now - last_drop >= 120:
+            # A link ends, as links do; what was said meanwhile comes with the history.
+            last_drop = now
+            air("drop 0 1")
+        time.sleep(1)
+    wanted = [(people[1 - number % 2], f"<{people[number % 2].name}> line {number}") for number in range(said)]
+
+    def missing():
+        heard = {person: [line[:40] for line in person.lines] for person in people}
+        lost[:] = [line for person, line in wanted
+                   if not any(seen == line or seen.startswith(line + " ") for seen in heard[person])]
+        return not lost
+
+    eventually(missing, lambda: f"{len(lost)} of {said} are lost: {lost[:5]}", 180)
+    sample(gates + people, start, said, False)
+    print(f"{said} lines said, {len(lost)} lost", file=sys.stderr)
+
+
+@group.promise(needs=[testPeopleTalkForMinutesWithoutALostMessage])
+def testMemoryAndDescriptorsStayAsTheyAre():
+    first, rest = table[0], table[1:]
+    if not rest:
+        raise Broken("too short to tell")
+    last = rest[len(rest) // 2:]
+    for place in range(2, len(first), 2):
+        most = max(row[place] for row in last)
+        if most > first[place] * (1 + GROWTH):
+            raise Broken(f"memory of process {place // 2} grew from {first[place]} to {most} KiB")
+    for place in range(3, len(first), 2):
+        # Links come and go with the drops: one descriptor for each.
+        if max(row[place] for row in last) > first[place] + 2:
+            raise Broken(f"descriptors of process {place // 2} grew from {first[place]} to {last[-1][place]}")
+
+
+if __name__ == "__main__":
+    group.play(sys.argv[2:])
