@@ -1,8 +1,8 @@
 import Foundation
 import XCTest
 
-/// One group of radio tests: a run of `deploy/vm` with a script of `Tests/VM`, whose verdicts the tests of the same names
-/// repeat. The machine is booted once for a group.
+/// One group of radio tests: a run of `deploy/vm` with a script of `Tests/VM`, whose verdicts the tests of the same
+/// names repeat. The machine is booted once for a group.
 final class RadioGroup {
     private let script: String
     private let arguments: [String]

@@ -27,8 +27,8 @@ struct ScanKeeper {
         let off: Interval
     }
 
-    /// The duty rule of chapter 03 A4 for a box on mains power: continuous, which nil means, unless the antenna is shared
-    /// with Wi-Fi. Without a link to spare a scan is not wanted at all.
+    /// The duty rule of chapter 03 A4 for a box on mains power: continuous, which nil means, unless the antenna is
+    /// shared with Wi-Fi. Without a link to spare a scan is not wanted at all.
     static func cycle(sharesAntenna: Bool) -> Cycle? {
         sharesAntenna ? Cycle(on: .seconds(5), off: .seconds(10)) : nil
     }
