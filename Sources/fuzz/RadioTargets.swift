@@ -3,7 +3,34 @@ import Radio
 import Wire
 
 extension FuzzTarget {
-    static let radio = [FuzzTarget("att", checkBearer), FuzzTarget("advertising", checkAdvertising)]
+    static let radio = [
+        FuzzTarget("att", checkBearer), FuzzTarget("advertising", checkAdvertising),
+        FuzzTarget("management", checkManagement),
+    ]
+
+    /// A kernel that says what it likes, as an event and as an answer.
+    private static func checkManagement(_ buffer: UnsafeRawBufferPointer) {
+        if case .event(let event, _) = ManagementEvent.parse(buffer) {
+            require(buffer.count >= 6, "an event has a header")
+            if case .deviceFound(let report) = event {
+                require(report.data.count <= buffer.count - 20, "a report has the data it came with")
+                report.data.withUnsafeBytes { _ = AdvertisingData(parsing: $0) }
+            }
+            if case .answer(_, _, let parameters) = event { checkAnswers(parameters) }
+        }
+        checkAnswers([UInt8](buffer))
+    }
+
+    private static func checkAnswers(_ bytes: [UInt8]) {
+        if let list = ControllerList(parsing: bytes) { require(list.indexes.count <= 256, "the list is bounded") }
+        if let list = ConnectionList(parsing: bytes) { require(list.addresses.count <= 256, "the list is bounded") }
+        if let features = AdvertisingFeatures(parsing: bytes) {
+            require(features.instances.count <= bytes.count - 8, "as many instances as there are bytes")
+        }
+        _ = ControllerInformation(parsing: bytes)
+        _ = ManagementCommandList(parsing: bytes)
+        _ = ManagementVersion(parsing: bytes)
+    }
 
     /// A peer that sends what it likes, when it likes, to either role.
     private static func checkBearer(_ buffer: UnsafeRawBufferPointer) {

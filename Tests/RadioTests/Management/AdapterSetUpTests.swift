@@ -16,7 +16,8 @@ final class AdapterSetUpTests: XCTestCase {
         XCTAssertEqual(
             world.commands.map(\.command),
             [
-                .readInformation, .removeAdvertising(0), .setPowered(false), .setClassic(false), .setBondable(false), .setAdvertising(false),
+                .readInformation, .removeAdvertising(0), .setPowered(false), .setClassic(false), .setBondable(false),
+                .setAdvertising(false),
                 .setPrivacyOff, .setStaticAddress(0), .setInputOutputCapability(3), .forgetLongTermKeys,
                 .forgetIdentityKeys, .forgetDevices, .setDefaults(DefaultParameter.mesh), .setPowered(true),
                 .removeAdvertising(0), .readInformation, .readAdvertisingFeatures,
@@ -24,6 +25,16 @@ final class AdapterSetUpTests: XCTestCase {
         XCTAssertEqual(world.news, [.up(ownAddress)])
         XCTAssertEqual(world.state, .ready)
         XCTAssertEqual(controller.settings, [.lowEnergy, .connectable])
+    }
+
+    func testInstancesOfAnEarlierRunGoAlsoWhenTheControllerWasOff() {
+        let controller = ScriptedController()
+        controller.addForeignInstance(1)
+        controller.addForeignInstance(2)
+        let world = EngineWorld.ready(controller)
+        world.advance(by: .seconds(10))
+        XCTAssertEqual(controller.instances, [])
+        XCTAssertEqual(world.state, .ready)
     }
 
     func testALowEnergyControllerThatIsOffNeedsLess() {

@@ -144,6 +144,15 @@ final class ManagementChannelTests: XCTestCase {
         XCTAssertEqual(kernel.receive(), [4])
     }
 
+    func testACommandTheKernelDoesNotTakeIsRefusedAndHoldsUpNoOther() {
+        start()
+        kernel.close()
+        send(.removeAdvertising(0), to: 0)
+        loop.settle()
+        XCTAssertEqual(outcomes, [.refused(.failed)])
+        XCTAssertEqual(channel.counters[.sendFailed], 1)
+    }
+
     func testAForbiddenOrMissingChannelSaysSoAndIsTriedAgainAtGrowingIntervals() {
         kernel.refusal = EPERM
         start()

@@ -124,6 +124,8 @@ final class ScriptedController {
     }
 
     private func remove(_ number: UInt8) -> ManagementOutcome {
+        // The kernel fails in the call itself while the controller is off.
+        guard isPowered else { return .refused(.failed) }
         let all = instances.union(prepared)
         guard number == 0 ? !all.isEmpty : all.contains(number) else { return .refused(.invalidParameters) }
         if number == 0 { loseInstances() }
