@@ -32,6 +32,7 @@ final class ClockTests: XCTestCase {
             nickname = "box"
             state_directory = "\(scratch.path)/state"
             control_socket = "\(scratch.path)/socket"
+            radio.kind = "air"
             air.room = "\(scratch.path)/room"
             air.name = "box"
             nostr.use_builtin_relays = false

@@ -121,7 +121,7 @@ final class OperatorTests: XCTestCase {
         let daemon = try start(file)
         XCTAssertTrue(try Programs.eventually { try !attention().isEmpty })
         let status = try Programs.run("bitgate", "status", "--socket", scratch.path + "/socket", in: scratch).output
-        XCTAssertTrue(status.contains("ws://abcdef.onion: skipped (an onion service needs Tor"), status)
+        XCTAssertTrue(status.contains("ws://abcdef.onion: skipped (an onion service is reached through Tor"), status)
         XCTAssertEqual(daemon.stop().status, 0)
     }
 

@@ -17,6 +17,7 @@ final class PrivateChatTests: XCTestCase {
         XCTAssertTrue(anna.sees("* bob came"), "\(anna.lines)")
         XCTAssertTrue(bob.sees("* anna came"), "\(bob.lines)")
 
+        for person in [anna, bob] { XCTAssertTrue(person.sees("* mid came"), "\(person.lines)") }
         anna.types("/msg bob the key is under the stone")
         XCTAssertTrue(bob.sees("[private] <anna> the key is under the stone"), "\(bob.lines)")
         for state in ["sent", "delivered", "read"] { XCTAssertTrue(anna.sees("* 1 to bob: \(state)"), "\(anna.lines)") }

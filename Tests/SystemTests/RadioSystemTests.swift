@@ -4,6 +4,9 @@ import XCTest
 /// One group of radio tests: a run of `deploy/vm` with a script of `Tests/VM`, whose verdicts the tests of the same
 /// names repeat. The machine is booted once for a group.
 final class RadioGroup {
+    /// They take a quarter of an hour, so that only `deploy/test --radio` runs them.
+    static let isWanted = ProcessInfo.processInfo.environment["BITGATE_RADIO_TESTS"] != nil
+
     private let script: String
     private let arguments: [String]
     private let machine: [String]
@@ -30,6 +33,7 @@ final class RadioGroup {
 
     private func run() throws -> (verdicts: [String: String], rest: String) {
         if let outcome { return outcome }
+        guard RadioGroup.isWanted else { throw XCTSkip("only deploy/test --radio runs these, for a quarter of an hour") }
         let scratch = try Scratch()
         let check = try Programs.start(RadioGroup.vm, ["--check"], in: scratch).wait()
         guard check.status == 0 else { throw XCTSkip(check.output) }

@@ -74,8 +74,10 @@ public struct ChatOptions {
         guard let network else { return nil }
         let route = try network.network.route(
             on: loop, resolver: (loop as? LibeventLoop).map(SystemResolver.init), time: { loop.now.wall })
+        // Only mail goes over them, which knows no place.
         let uplink = RelayUplink(
-            loop: loop, relays: network.relayChoice, route: route, usesTor: network.network.tor == .required)
+            loop: loop, relays: RelayChoice(defaults: network.defaultRelays, directory: nil), route: route,
+            usesTor: network.network.tor == .required)
         (route as? TorRoute)?.targets = { [weak uplink] in uplink?.targets ?? [] }
         return ChatRelays(uplink: uplink, account: account, archive: archive) {
             ClockSource(

@@ -46,11 +46,14 @@ extension Configuration {
     }
 
     func relayChoice(_ keeper: DirectoryKeeper) -> RelayChoice {
-        let relays = RelaySet(
+        RelayChoice(defaults: defaultRelays, directory: keeper.source == .unneeded ? nil : keeper.directory)
+    }
+
+    var defaultRelays: [NostrRelayURL] {
+        RelaySet(
             custom: nostr.relays.map(\.text), builtIn: nostr.useBuiltInRelays ? RelaySet.builtIn : [],
-            policy: SettingLimits.relayPolicy)
-        return RelayChoice(
-            defaults: relays.all, directory: keeper.source == .unneeded ? nil : keeper.directory)
+            policy: SettingLimits.relayPolicy
+        ).all
     }
 
     /// This configuration with those settings of another that may change while running.

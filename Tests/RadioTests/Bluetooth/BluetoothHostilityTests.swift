@@ -83,6 +83,7 @@ final class BluetoothHostilityTests: XCTestCase {
             phone.send(turn % 2 == 0 ? BluetoothHostilityTests.unsubscribe : Phone.subscribe)
             _ = phone.drain()
         }
+        world.advance(.milliseconds(100))
         XCTAssertEqual(a.log.ups.count, 4)
         XCTAssertTrue(ether.isLinked(a.address, phone.pair.from))
         world.advance(.seconds(12))
