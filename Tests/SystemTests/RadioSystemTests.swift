@@ -33,7 +33,9 @@ final class RadioGroup {
 
     private func run() throws -> (verdicts: [String: String], rest: String) {
         if let outcome { return outcome }
-        guard RadioGroup.isWanted else { throw XCTSkip("only deploy/test --radio runs these, for a quarter of an hour") }
+        guard RadioGroup.isWanted else {
+            throw XCTSkip("only deploy/test --radio runs these, for a quarter of an hour")
+        }
         let scratch = try Scratch()
         let check = try Programs.start(RadioGroup.vm, ["--check"], in: scratch).wait()
         guard check.status == 0 else { throw XCTSkip(check.output) }
