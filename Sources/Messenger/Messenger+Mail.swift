@@ -50,16 +50,9 @@ extension Messenger {
             guard !entry.isSettled, !entry.isInFlight, record.isMutualFavorite || entry.number == nil else {
                 return true
             }
-            guard entry.attempts < MessengerLimits.sendAttempts,
-                let body = PrivateMessage(messageID: entry.messageID, content: entry.content).encoded()
-            else {
-                report(entry, to: peer, .failed(.unanswered))
-                return false
-            }
-            entry.attempts += 1
-            entry.isInFlight = true
+            guard let payload = takeAttempt(&entry, to: peer) else { return false }
             wentOut = true
-            emit(.mail(NoisePayload(type: .privateMessage, body: body), to: key, of: peer))
+            emit(.mail(payload, to: key, of: peer))
             return true
         }
         return wentOut

@@ -49,21 +49,27 @@ extension Messenger {
         }
         outbox.update(peer) { entry in
             guard !entry.isSettled, !entry.isInFlight else { return true }
-            guard entry.attempts < MessengerLimits.sendAttempts,
-                let body = PrivateMessage(messageID: entry.messageID, content: entry.content).encoded()
-            else {
-                report(entry, to: peer, .failed(.unanswered))
-                return false
-            }
-            entry.attempts += 1
-            entry.isInFlight = true
-            emit(.send(NoisePayload(type: .privateMessage, body: body), to: peer))
+            guard let payload = takeAttempt(&entry, to: peer) else { return false }
+            emit(.send(payload, to: peer))
             if entry.state.mayBecome(.sent) {
                 entry.state = .sent
                 report(entry, to: peer, .sent)
             }
             return true
         }
+    }
+
+    /// The message once more, counted as on its way; nil when it was sent as often as it may be, which ends it.
+    func takeAttempt(_ entry: inout Outbox.Entry, to peer: PeerID) -> NoisePayload? {
+        guard entry.attempts < MessengerLimits.sendAttempts,
+            let body = PrivateMessage(messageID: entry.messageID, content: entry.content).encoded()
+        else {
+            report(entry, to: peer, .failed(.unanswered))
+            return nil
+        }
+        entry.attempts += 1
+        entry.isInFlight = true
+        return NoisePayload(type: .privateMessage, body: body)
     }
 
     /// A payload handed over came back unsent.

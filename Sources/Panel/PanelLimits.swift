@@ -20,9 +20,6 @@ public enum PanelLimits {
 
     /// How long a tap keeps the status on show.
     static let statusShown = Interval.seconds(20)
-    /// How recent a frame, or an answer of a relay, must be to count as life.
-    public static let meshFresh = Interval.seconds(120)
-    public static let internetFresh = Interval.seconds(300)
 
     // MARK: Lines
 

@@ -10,8 +10,7 @@ public final class TCPStream: ByteStream {
     private let endpoint: IPEndpoint
     private let timeout: Interval
     private var deadline: (any Cancellable)?
-    private var socket: FileDescriptor?
-    private var watch: (any Cancellable)?
+    private var socket: StreamSocket
     private var isConnected = false
 
     /// - Parameter timeout: for connecting.
@@ -19,6 +18,7 @@ public final class TCPStream: ByteStream {
         self.loop = loop
         self.endpoint = endpoint
         self.timeout = timeout
+        socket = StreamSocket(loop: loop)
     }
 
     deinit { close() }
@@ -28,17 +28,17 @@ public final class TCPStream: ByteStream {
     }
 
     public func open() {
-        guard socket == nil else { return }
+        guard self.socket.descriptor == nil else { return }
         let type = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
         let socket = FileDescriptor(owning: Glibc.socket(endpoint.family, Int32(type), 0))
-        self.socket = socket
+        self.socket.use(socket)
         guard socket.isOpen else { return failLater(.last("socket")) }
         var on: Int32 = 1
         setsockopt(socket.raw, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
         if endpoint.withSocketAddress({ connect(socket.raw, $0, $1) }) != 0, errno != EINPROGRESS {
             return failLater(.last("connect", subject: endpoint.description))
         }
-        watch = loop.watch(socket.raw, .write) { [weak self] _ in self?.connected() }
+        self.socket.report(.write) { [weak self] _ in self?.connected() }
         deadline = loop.schedule(after: timeout) { [weak self] in self?.timedOut() }
     }
 
@@ -49,11 +49,10 @@ public final class TCPStream: ByteStream {
     }
 
     private func connected() {
-        watch?.cancel()
-        watch = nil
+        socket.report([]) { _ in }
         deadline?.cancel()
         deadline = nil
-        if let error = socket?.takeSocketError() {
+        if let error = socket.descriptor?.takeSocketError() {
             return fail(SystemError("connect", code: error.code, subject: endpoint.description))
         }
         isConnected = true
@@ -66,51 +65,32 @@ public final class TCPStream: ByteStream {
     }
 
     private func fail(_ error: SystemError) {
-        guard socket != nil else { return }
+        guard socket.descriptor != nil else { return }
         close()
         let isRefusal = [ECONNREFUSED, ECONNRESET, ENETUNREACH, EHOSTUNREACH].contains(error.code)
         delegate?.streamFailed(isRefusal ? .refused(error.description) : .failed(error.description))
     }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamTransfer {
-        guard let socket, isConnected else { return .wouldBlock }
-        return StreamTransfer(socket.read(into: buffer))
+        isConnected ? socket.read(into: buffer) : .wouldBlock
     }
 
     public func write(_ bytes: UnsafeRawBufferPointer) -> StreamTransfer {
-        guard let socket, isConnected else { return .wouldBlock }
-        return StreamTransfer(socket.send(bytes))
+        isConnected ? socket.write(bytes) : .wouldBlock
     }
 
     public func finishWriting() {
-        if let socket, isConnected { shutdown(socket.raw, Int32(SHUT_WR)) }
+        if isConnected { socket.finishWriting() }
     }
 
     public func close() {
-        watch?.cancel()
-        watch = nil
         deadline?.cancel()
         deadline = nil
         isConnected = false
-        socket?.close()
-        socket = nil
+        socket.close()
     }
 
     private func watchInterest() {
-        watch?.cancel()
-        watch = nil
-        guard let socket, !interest.isEmpty else { return }
-        watch = loop.watch(socket.raw, interest) { [weak self] in self?.delegate?.streamReady($0) }
-    }
-}
-
-extension StreamTransfer {
-    init(_ transfer: FileDescriptor.Transfer) {
-        switch transfer {
-        case .bytes(let count): self = .bytes(count)
-        case .wouldBlock: self = .wouldBlock
-        case .end: self = .end
-        case .failed(let error): self = .failed(.failed(error.description))
-        }
+        socket.report(interest) { [weak self] in self?.delegate?.streamReady($0) }
     }
 }

@@ -1,5 +1,4 @@
 import EventLoop
-import Glibc
 
 /// A connection to a Unix socket of this machine.
 final class UnixStream: ByteStream {
@@ -9,14 +8,14 @@ final class UnixStream: ByteStream {
 
     private let loop: any EventLoop
     private let path: String
-    private var socket: FileDescriptor?
-    private var watch: (any Cancellable)?
+    private var socket: StreamSocket
     private var isConnected = false
     private var isClosed = false
 
     init(loop: any EventLoop, path: String) {
         self.loop = loop
         self.path = path
+        socket = StreamSocket(loop: loop)
     }
 
     deinit { close() }
@@ -26,9 +25,9 @@ final class UnixStream: ByteStream {
     }
 
     func open() {
-        guard socket == nil, !isClosed else { return }
+        guard socket.descriptor == nil, !isClosed else { return }
         do throws(SystemError) {
-            socket = try UnixSocket.connect(.stream, to: path)
+            socket.use(try UnixSocket.connect(.stream, to: path))
         } catch {
             self.error = error
         }
@@ -37,7 +36,7 @@ final class UnixStream: ByteStream {
 
     private func opened() {
         guard !isClosed else { return }
-        guard socket != nil else {
+        guard socket.descriptor != nil else {
             close()
             delegate?.streamFailed(.failed(error?.description ?? ""))
             return
@@ -48,32 +47,24 @@ final class UnixStream: ByteStream {
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamTransfer {
-        guard let socket, isConnected else { return .wouldBlock }
-        return StreamTransfer(socket.read(into: buffer))
+        isConnected ? socket.read(into: buffer) : .wouldBlock
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamTransfer {
-        guard let socket, isConnected else { return .wouldBlock }
-        return StreamTransfer(socket.send(bytes))
+        isConnected ? socket.write(bytes) : .wouldBlock
     }
 
     func finishWriting() {
-        if let socket, isConnected { shutdown(socket.raw, Int32(SHUT_WR)) }
+        if isConnected { socket.finishWriting() }
     }
 
     func close() {
         isClosed = true
-        watch?.cancel()
-        watch = nil
         isConnected = false
-        socket?.close()
-        socket = nil
+        socket.close()
     }
 
     private func watchInterest() {
-        watch?.cancel()
-        watch = nil
-        guard let socket, !interest.isEmpty else { return }
-        watch = loop.watch(socket.raw, interest) { [weak self] in self?.delegate?.streamReady($0) }
+        socket.report(interest) { [weak self] in self?.delegate?.streamReady($0) }
     }
 }

@@ -9,6 +9,16 @@ final class ClientHarness {
     static let relayA = url("wss://a.example.com")
     static let relayB = url("wss://b.example.com")
 
+    /// Two connected relays with the channel `u4pruyd` subscribed as `s`.
+    static func channel() -> ClientHarness {
+        let harness = ClientHarness(defaults: [relayA, relayB])
+        harness.open(relayA)
+        harness.open(relayB)
+        harness.subscribe("s", to: relayA, relayB)
+        _ = harness.takeSent()
+        return harness
+    }
+
     static func url(_ text: String) -> NostrRelayURL {
         guard let url = NostrRelayURL(text) else { preconditionFailure("a test's own address") }
         return url

@@ -9,18 +9,8 @@ final class InboundTests: XCTestCase {
     private let a = ClientHarness.relayA
     private let b = ClientHarness.relayB
 
-    /// Two connected relays with the channel `u4pruyd` subscribed as `s`.
-    private func channel() -> ClientHarness {
-        let harness = ClientHarness(defaults: [a, b])
-        harness.open(a)
-        harness.open(b)
-        harness.subscribe("s", to: a, b)
-        _ = harness.takeSent()
-        return harness
-    }
-
     func testAnEventIsDeliveredOnceThoughEveryRelaySendsIt() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let event = harness.event()
         for relay in [a, b, a] { harness.deliver(event.event, under: "s", from: relay) }
         XCTAssertEqual(harness.events.map(\.event), [event])
@@ -31,7 +21,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testTwoSubscriptionsGetTheSameEventOnceEach() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         harness.subscribe("t", NostrFilter(kinds: [20_000]), to: a)
         let event = harness.event()
         for _ in 0..<2 {
@@ -42,7 +32,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testAForgedCopyWithAGenuineIDDoesNotShadowTheGenuineOne() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let genuine = harness.event("genuine")
         var forged = genuine.event
         forged.content = "forged"
@@ -73,7 +63,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testReopeningASubscriptionDeliversAgain() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let event = harness.event()
         harness.deliver(event.event, under: "s", from: a)
         harness.perform { $0.unsubscribe("s", at: $1) }
@@ -86,7 +76,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testEventsOutsideTheFilterAreDroppedAndARelayThatKeepsSendingThemIsLeft() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         var index = 0
         func deliverForeign() {
             harness.deliver(harness.event("\(index)", geohash: "u4pruye").event, under: "s", from: a)
@@ -109,7 +99,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testTheRecheckComparesEachPartOfTheFilterByteForByte() throws {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let event = harness.event(kind: 20_000, extraTags: [["r", "u4prux"]]).event
         func matches(_ filter: NostrFilter) -> Bool { filter.matches(event) }
         XCTAssertTrue(matches(NostrFilter()))
@@ -128,7 +118,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testEventsOutsideThePeriodAndExpiredOnesAreDroppedWithoutBlamingTheRelay() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         harness.deliver(harness.event(age: 3_601).event, under: "s", from: a)
         XCTAssertEqual(harness.client.drops[.eventOutsidePeriod], 1)
         let now = harness.now.wall.unixSeconds
@@ -140,7 +130,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testLateAnswersToAReplacedFilterAreNotHeldAgainstTheRelay() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         harness.advance(.seconds(2))
         harness.subscribe("s", harness.channelFilter("u3"), to: a, b)
         for index in 0..<100 { harness.deliver(harness.event("\(index)").event, under: "s", from: a) }
@@ -157,7 +147,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testEventsUnderASubscriptionARelayDoesNotHaveAreDropped() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         harness.subscribe("t", to: a)
         harness.deliver(harness.event("1").event, under: "t", from: b)
         harness.deliver(harness.event("2").event, under: "nothing", from: a)
@@ -179,7 +169,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testOddFramesAreDroppedAndTheSocketIsKept() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let frames: [(String, NostrDrop)] = [
             ("", .frameMalformed), ("{}", .frameMalformed), ("[]", .frameMalformed), ("[1,2]", .frameMalformed),
             ("[\"EVENT\"]", .frameMalformed), ("[\"EVENT\",\"s\"]", .frameMalformed),
@@ -207,7 +197,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testEventsBeyondTheStructuralLimitsAreDropped() throws {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         var event = harness.event().event
         event.tags = Array(repeating: ["g", "u4pruyd"], count: 65)
         harness.deliver(event, under: "s", from: a)
@@ -221,7 +211,7 @@ final class InboundTests: XCTestCase {
     // MARK: Load
 
     func testAFloodingRelayIsSlowedByTCPAndDelaysNoOther() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let flood = (0..<200).map { harness.event("flood \($0)").event }
         for event in flood { harness.deliver(event, under: "s", from: a) }
         // Every call has its own turn, so the burst is consumed as it comes.
@@ -245,7 +235,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testSilenceWhileWeDoNotReadIsNotHeldAgainstTheRelay() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         harness.answersPings = false
         exhaust(harness)
         for index in 0..<256 { harness.deliver(harness.event("\(index)").event, under: "s", from: a) }
@@ -259,7 +249,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testFramesOfARelayThatCannotBeStoppedAreShedOldestFirst() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         exhaust(harness)
         let waiting = (0..<300).map { harness.event("\($0)") }
         for event in waiting { harness.deliver(event.event, under: "s", from: a) }
@@ -281,7 +271,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testOneTurnChecksABoundedNumberOfSignaturesAndTheRestFollowsAtOnce() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let client = harness.client
         guard let socket = harness.socket(a) else { return XCTFail("connected") }
         // Over budget first, so that frames pile up; then enough time for all of them.
@@ -302,7 +292,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testOneTurnParsesABoundedNumberOfBytesAndTheRestFollowsAtOnce() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let client = harness.client
         guard let a = harness.socket(a), let b = harness.socket(b) else { return XCTFail("connected") }
         exhaust(harness)
@@ -323,7 +313,7 @@ final class InboundTests: XCTestCase {
     }
 
     func testTenThousandHostileFramesNeitherTrapNorGrowAnything() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         var random = SeededRandom(seed: 99)
         let genuine = [UInt8](
             "[\"EVENT\",\"s\",\(String(decoding: harness.event("a \\ \" 😀").json(), as: UTF8.self))]".utf8)

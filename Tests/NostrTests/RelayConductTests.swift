@@ -8,15 +8,6 @@ final class RelayConductTests: XCTestCase {
     private let a = ClientHarness.relayA
     private let b = ClientHarness.relayB
 
-    private func channel() -> ClientHarness {
-        let harness = ClientHarness(defaults: [a, b])
-        harness.open(a)
-        harness.open(b)
-        harness.subscribe("s", to: a, b)
-        _ = harness.takeSent()
-        return harness
-    }
-
     /// Says frames until the relay is left; returns how many it took.
     private func framesUntilLeft(_ harness: ClientHarness, atMost limit: Int, _ frame: (Int) -> String) -> Int {
         for index in 0..<limit {
@@ -36,7 +27,7 @@ final class RelayConductTests: XCTestCase {
             ("[\"EVENT\",\"s\",{}]", .eventMalformed),
         ]
         for (frame, reason) in rubbish {
-            let harness = channel()
+            let harness = ClientHarness.channel()
             XCTAssertEqual(framesUntilLeft(harness, atMost: 10_000) { _ in frame }, 201, frame)
             XCTAssertEqual(harness.client.drops[reason], 201, frame)
             XCTAssertEqual(harness.status(a)?.lastFailure, .misbehaving)
@@ -47,7 +38,7 @@ final class RelayConductTests: XCTestCase {
     }
 
     func testNowAndThenAFrameThatMeansNothingIsBorne() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         for _ in 0..<3_000 {
             harness.advance(.seconds(2))
             harness.say("[\"NOTICE\",\"x\"]", from: a)
@@ -56,7 +47,7 @@ final class RelayConductTests: XCTestCase {
     }
 
     func testForgedEventsEndInTheRelayBeingLeft() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let event = harness.event()
         let left = framesUntilLeft(harness, atMost: 100) { index in
             var forged = event.event
@@ -69,7 +60,7 @@ final class RelayConductTests: XCTestCase {
     }
 
     func testTenThousandEventsOutsideTheFilterAreCutShortAfterTwenty() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let foreign = harness.event(geohash: "u3").event
         XCTAssertEqual(
             framesUntilLeft(harness, atMost: 10_000) { _ in
@@ -82,7 +73,7 @@ final class RelayConductTests: XCTestCase {
     }
 
     func testAFloodOfDuplicatesIsDroppedUncheckedAndEndsInTheRelayBeingLeft() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let event = harness.event()
         harness.deliver(event.event, under: "s", from: b)
         let frame = "[\"EVENT\",\"s\",\(String(decoding: event.json(), as: UTF8.self))]"
@@ -92,7 +83,7 @@ final class RelayConductTests: XCTestCase {
     }
 
     func testHugeTagsCostAParseAndNothingElse() {
-        let harness = channel()
+        let harness = ClientHarness.channel()
         let tag = "[\"g\",\"" + String(repeating: "u", count: 1_025) + "\"]"
         let tags = Array(repeating: tag, count: 64).joined(separator: ",")
         var json = String(decoding: harness.event().json(), as: UTF8.self)

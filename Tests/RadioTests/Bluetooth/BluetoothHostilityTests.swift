@@ -13,24 +13,11 @@ final class BluetoothHostilityTests: XCTestCase {
     private static let unsubscribe: [UInt8] = [0x12, 0x13, 0x00, 0x00, 0x00]
     private static let read: [UInt8] = [0x0A, 0x03, 0x00]
 
-    /// A phone that has subscribed and read what it was answered.
-    private func dial(_ node: BluetoothWorld.Node) throws -> ScriptedSocket {
-        let socket = try ether.dial(from: world.phoneAddress(), to: node.address)
-        world.advance(.milliseconds(100))
-        socket.send(Phone.exchangeMTU)
-        world.advance(.milliseconds(100))
-        XCTAssertEqual(socket.drain(), [[0x03, 0x05, 0x02]])
-        socket.send(Phone.subscribe)
-        world.advance(.milliseconds(100))
-        XCTAssertEqual(socket.drain(), [[0x13]])
-        return socket
-    }
-
     func testPhoneThatAsksAndDoesNotReadNeitherHoldsTheLoopNorTheLink() throws {
         let a = world.box()
         a.log.bindEverybody()
         ether.capacity = 1
-        let phone = try dial(a)
+        let phone = try world.dial(a)
         let own = try XCTUnwrap(ether.socket(at: a.address, to: phone.pair.from))
         let link = try XCTUnwrap(a.log.link(.incoming))
         // The first notification fills the socket, and the second waits for room.
@@ -54,7 +41,7 @@ final class BluetoothHostilityTests: XCTestCase {
         let a = world.box()
         a.log.bindEverybody()
         ether.capacity = 1
-        let phone = try dial(a)
+        let phone = try world.dial(a)
         let link = try XCTUnwrap(a.log.link(.incoming))
         for _ in 0..<2 { a.radio.send([UInt8](repeating: 1, count: 20), on: link, priority: .high) }
         world.advance(.milliseconds(100))
@@ -77,7 +64,7 @@ final class BluetoothHostilityTests: XCTestCase {
 
     func testPhoneThatKeepsSubscribingAnewIsDroppedAfterAMinuteLikeOthers() throws {
         let a = world.box()
-        let phone = try dial(a)
+        let phone = try world.dial(a)
         for turn in 0..<6 {
             world.advance(.seconds(9))
             phone.send(turn % 2 == 0 ? BluetoothHostilityTests.unsubscribe : Phone.subscribe)

@@ -295,14 +295,7 @@ final class BluetoothSlotTests: XCTestCase {
     func testPhoneThatDoesNotReadGetsItsAnswersFirst() throws {
         let a = world.box()
         ether.capacity = 1
-        let socket = try ether.dial(from: world.phoneAddress(), to: a.address)
-        world.advance(.milliseconds(100))
-        socket.send(Phone.exchangeMTU)
-        world.advance(.milliseconds(100))
-        XCTAssertEqual(socket.drain(), [[0x03, 0x05, 0x02]])
-        socket.send(Phone.subscribe)
-        world.advance(.milliseconds(100))
-        XCTAssertEqual(socket.drain(), [[0x13]])
+        let socket = try world.dial(a)
         let link = try XCTUnwrap(a.log.link(.incoming))
         for number in 0..<5 { a.radio.send([UInt8](repeating: 1, count: 20 - number), on: link, priority: .high) }
         world.advance(.milliseconds(100))

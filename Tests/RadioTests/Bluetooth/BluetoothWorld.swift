@@ -54,6 +54,19 @@ final class BluetoothWorld {
         return BluetoothAddress(value: nextPhone, kind: .random)
     }
 
+    /// A phone that calls, has subscribed, and has read what it was answered.
+    func dial(_ node: Node) throws -> ScriptedSocket {
+        let socket = try ether.dial(from: phoneAddress(), to: node.address)
+        advance(.milliseconds(100))
+        socket.send(Phone.exchangeMTU)
+        advance(.milliseconds(100))
+        XCTAssertEqual(socket.drain(), [[0x03, 0x05, 0x02]])
+        socket.send(Phone.subscribe)
+        advance(.milliseconds(100))
+        XCTAssertEqual(socket.drain(), [[0x13]])
+        return socket
+    }
+
     /// `a` hears `b` and calls it; both links are up when it returns.
     func connect(_ a: Node, to b: Node) {
         a.adapter.hear(b.address)
