@@ -4,7 +4,7 @@ import EventLoop
 /// How servers are reached: what the operator configured as `tor`. Fixed while the program runs.
 public enum NetworkPolicy {
     /// `required`: through this SOCKS5 proxy, or not at all. Nothing else is dialled and no name is looked up.
-    case proxied(IPEndpoint)
+    case proxied(LocalEndpoint)
     /// `off`: directly, with names looked up by this resolver. Every server sees this machine's address.
     case direct(any NameResolver)
 }
@@ -65,7 +65,7 @@ public final class NetworkDialer: StreamDialer {
     // MARK: Through the proxy
 
     private func proxied(
-        _ address: WebSocketAddress, _ proxy: IPEndpoint, _ isolation: StreamIsolation
+        _ address: WebSocketAddress, _ proxy: LocalEndpoint, _ isolation: StreamIsolation
     ) throws(StreamFailure) -> any ByteStream {
         let isHere = address.host == "localhost" || IPEndpoint(literal: address.host, port: 0)?.isLoopback ?? false
         guard !isHere else {
@@ -75,8 +75,8 @@ public final class NetworkDialer: StreamDialer {
             throw .unsupported("ws:// would go through Tor unencrypted to its end; only wss:// and .onion are dialled")
         }
         let stream = SOCKSStream(
-            loop: loop, proxy: TCPStream(loop: loop, endpoint: proxy, timeout: UplinkLimits.proxyTimeout),
-            host: address.host, port: address.port, isolation: isolation)
+            loop: loop, proxy: proxy.makeStream(on: loop, timeout: UplinkLimits.proxyTimeout), host: address.host,
+            port: address.port, isolation: isolation)
         stream.onOutcome = { [weak self] in self?.onProxyOutcome($0) }
         return stream
     }

@@ -94,7 +94,7 @@ final class ConfigurationTests: XCTestCase {
             relays: ["wss://relay.example.com", "ws://127.0.0.1:7777"].compactMap { NostrRelayURL($0) },
             useBuiltInRelays: false, directory: "/d")
         expected.network.tor = .off
-        expected.network.socks = try XCTUnwrap(IPEndpoint(loopback: "[::1]:9150"))
+        expected.network.socks = try XCTUnwrap(LocalEndpoint("[::1]:9150"))
         expected.network.control = LocalEndpoint("127.0.0.1:9151")
         expected.network.controlCookie = "/k"
         expected.clock.trustSystem = true
@@ -160,8 +160,8 @@ final class ConfigurationTests: XCTestCase {
             ("[network]\ntor = \"on\"", "2:7: network.tor: must be \"required\" or \"off\", not \"on\""),
             (
                 "[network]\nsocks = \"192.0.2.1:9050\"",
-                "2:9: network.socks: must be an address of this machine such as \"127.0.0.1:9050\", not "
-                    + "\"192.0.2.1:9050\""
+                "2:9: network.socks: must be a socket's path, or an address of this machine such as "
+                    + "\"127.0.0.1:9050\", not \"192.0.2.1:9050\""
             ),
             (
                 "[network]\ncontrol = \"tor:9051\"",

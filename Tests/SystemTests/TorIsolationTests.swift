@@ -43,7 +43,7 @@ final class TorIsolationTests: XCTestCase {
         let route = TorRoute(
             loop: loop,
             configuration: TorRoute.Configuration(
-                socks: try XCTUnwrap(IPEndpoint(loopback: network.socks)), control: LocalEndpoint(network.control),
+                socks: try XCTUnwrap(LocalEndpoint(network.socks)), control: LocalEndpoint(network.control),
                 cookie: network.cookie), trust: try TLSTrust(.file(stage.authority)), time: { [loop] in loop!.now.wall }
         )
         let relays = stage.relays.compactMap { NostrRelayURL($0) }

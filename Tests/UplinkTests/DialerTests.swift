@@ -32,7 +32,7 @@ final class DialerTests: XCTestCase {
     }
 
     private func proxied() throws -> NetworkDialer {
-        try dialer(.proxied(try XCTUnwrap(IPEndpoint(literal: "127.0.0.1", port: 9_050))))
+        try dialer(.proxied(try XCTUnwrap(LocalEndpoint("127.0.0.1:9050"))))
     }
 
     private func direct() throws -> NetworkDialer { try dialer(.direct(resolver)) }

@@ -124,7 +124,7 @@ final class NetlabTests: XCTestCase {
     func testProxyGetsNamesAndCredentialsAndNothingIsLookedUpHere() throws {
         let fronts = try fronts(["good"])
         let proxy = try Helper(netlab: "socks.py", [])
-        let dialer = try dialer(.proxied(try XCTUnwrap(IPEndpoint(literal: "127.0.0.1", port: proxy.ports[""] ?? 0))))
+        let dialer = try dialer(.proxied(try XCTUnwrap(LocalEndpoint("127.0.0.1:\(proxy.ports[""] ?? 0)"))))
         var outcomes: [ProxyOutcome] = []
         dialer.onProxyOutcome = { outcomes.append($0) }
         closesPolitely()
@@ -154,7 +154,7 @@ final class NetlabTests: XCTestCase {
         let front = try Helper(
             netlab: "tlsfront.py", [Certificates.folder(), "\(files.ports[""] ?? 0)", "0:good"])
         let proxy = try Helper(netlab: "socks.py", [])
-        let dialer = try dialer(.proxied(try XCTUnwrap(IPEndpoint(literal: "127.0.0.1", port: proxy.ports[""] ?? 0))))
+        let dialer = try dialer(.proxied(try XCTUnwrap(LocalEndpoint("127.0.0.1:\(proxy.ports[""] ?? 0)"))))
         for (path, limit, expected) in [
             ("relays.csv", 500_000, "\(content.utf8.count)"), ("relays.csv", 400_000, "longer than"),
             ("none", 10, "404"),
@@ -194,7 +194,7 @@ final class NetlabTests: XCTestCase {
             throw XCTSkip("no relays are installed: run deploy/setup, or set BITGATE_VENV")
         }
         let proxy = try Helper(netlab: "socks.py", [])
-        let dialer = try dialer(.proxied(try XCTUnwrap(IPEndpoint(literal: "127.0.0.1", port: proxy.ports[""] ?? 0))))
+        let dialer = try dialer(.proxied(try XCTUnwrap(LocalEndpoint("127.0.0.1:\(proxy.ports[""] ?? 0)"))))
         for flavour in ["rust", "python"] {
             let relay = try Helper(
                 root.appendingPathComponent("deploy/lib/relay.py").path, [flavour, "0"], python: folder + "/bin/python")

@@ -87,7 +87,7 @@ public struct Configuration: Equatable, Sendable {
     public struct Network: Equatable, Sendable {
         public enum Tor: String, CaseIterable, Sendable { case required, off }
         public var tor = Tor.required
-        public var socks = IPEndpoint.torSOCKS
+        public var socks = LocalEndpoint.torSOCKS
         /// `nil`: readiness is told by connections alone.
         public var control: LocalEndpoint? = .torControl
         /// `nil`: where tor says it is.

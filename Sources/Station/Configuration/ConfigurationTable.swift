@@ -135,9 +135,9 @@ enum ConfigurationTable {
                 "network.tor", \.network.tor, .choice,
                 "\"required\" goes through Tor or not at all; \"off\" shows relays this box's address."),
             Setting(
-                "network.socks", \.network.socks, .port,
+                "network.socks", \.network.socks, .localEndpoint,
                 "Where tor takes connections: its SocksPort. On this machine only, since the names of relays go there "
-                    + "in clear."),
+                    + "in clear. Over the socket, bitgated itself needs no network and its service is given none."),
             Setting(
                 "network.control", \.network.control, .portOrSocket,
                 "Where tor tells how far it is: its ControlSocket or ControlPort. It is only read; with \"none\" the "

@@ -103,11 +103,11 @@ extension SettingRule where Value == [AdapterChoice] {
     }
 }
 
-extension SettingRule where Value == IPEndpoint {
-    static var port: SettingRule {
+extension SettingRule where Value == LocalEndpoint {
+    static var localEndpoint: SettingRule {
         .text(
-            "an address of this machine such as \"127.0.0.1:9050\"", parse: { IPEndpoint(loopback: $0) },
-            write: { $0.description })
+            "a socket's path, or an address of this machine such as \"127.0.0.1:9050\"",
+            parse: { LocalEndpoint($0) }, write: { $0.description })
     }
 }
 

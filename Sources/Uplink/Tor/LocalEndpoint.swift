@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 
 /// Where a service of this machine listens: a TCP port of the loopback interface or a Unix socket. Nothing else can be
@@ -9,41 +10,45 @@ public struct LocalEndpoint: Equatable, Sendable, CustomStringConvertible {
     }
 
     private let place: Place
-    public let description: String
 
-    private init(_ place: Place, _ description: String) {
-        self.place = place
-        self.description = description
-    }
+    private init(_ place: Place) { self.place = place }
 
+    /// Where Debian's tor takes connections.
+    public static let torSOCKS = LocalEndpoint(.unix(path: "/run/tor/socks"))
     /// Where Debian's tor lets its state be read.
-    public static let torControl = LocalEndpoint(.unix(path: "/run/tor/control"), "/run/tor/control")
+    public static let torControl = LocalEndpoint(.unix(path: "/run/tor/control"))
 
-    /// - Parameter text: `127.0.0.1:9050`, `[::1]:9050` or `/run/tor/socks`.
+    /// - Parameter text: `127.0.0.1:9050`, `[::1]:9050`, `/run/tor/socks`, or this as tor writes it,
+    ///   `unix:/run/tor/socks`.
     public init?(_ text: String) {
-        description = text
-        if text.hasPrefix("/") {
-            guard text.utf8.count <= UnixSocket.longestPath, !text.utf8.contains(0) else { return nil }
-            place = .unix(path: text)
+        let path = text.hasPrefix("unix:/") ? String(text.dropFirst("unix:".count)) : text
+        if path.hasPrefix("/") {
+            guard path.utf8.count <= UnixSocket.longestPath, !path.utf8.contains(0) else { return nil }
+            place = .unix(path: path)
             return
         }
         guard let endpoint = IPEndpoint(loopback: text) else { return nil }
         place = .tcp(endpoint)
     }
 
-    /// A stream to it that is not opened yet.
-    func makeStream(on loop: any EventLoop) -> any ByteStream {
+    public var description: String {
         switch place {
-        case .tcp(let endpoint): TCPStream(loop: loop, endpoint: endpoint)
+        case .tcp(let endpoint): endpoint.description
+        case .unix(let path): path
+        }
+    }
+
+    /// A stream to it that is not opened yet.
+    /// - Parameter timeout: for connecting, where that takes time.
+    func makeStream(on loop: any EventLoop, timeout: Interval = .seconds(15)) -> any ByteStream {
+        switch place {
+        case .tcp(let endpoint): TCPStream(loop: loop, endpoint: endpoint, timeout: timeout)
         case .unix(let path): UnixStream(loop: loop, path: path)
         }
     }
 }
 
 extension IPEndpoint {
-    /// Where Debian's tor takes connections.
-    public static let torSOCKS = IPEndpoint(loopbackPort: 9_050)
-
     /// - Parameter text: `127.0.0.1:9050` or `[::1]:9050`; `nil` for what is not on this machine.
     public init?(loopback text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }

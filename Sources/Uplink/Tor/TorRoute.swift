@@ -5,13 +5,13 @@ import EventLoop
 public final class TorRoute: NetworkRoute {
     public struct Configuration: Equatable, Sendable {
         /// On this machine: the names of relays go there in clear.
-        public var socks: IPEndpoint
+        public var socks: LocalEndpoint
         /// `nil`: what Tor does shows in connections alone.
         public var control: LocalEndpoint?
         /// `nil`: where tor says it is.
         public var controlCookie: String?
 
-        public init(socks: IPEndpoint = .torSOCKS, control: LocalEndpoint? = .torControl, cookie: String? = nil) {
+        public init(socks: LocalEndpoint = .torSOCKS, control: LocalEndpoint? = .torControl, cookie: String? = nil) {
             self.socks = socks
             self.control = control
             controlCookie = cookie
@@ -131,7 +131,7 @@ public final class TorRoute: NetworkRoute {
     private func begin(probe number: UInt64) {
         probe?.close()
         let known = targets()
-        let proxy = TCPStream(loop: loop, endpoint: configuration.socks)
+        let proxy = configuration.socks.makeStream(on: loop)
         let stream: SOCKSStream
         if known.isEmpty {
             stream = SOCKSStream(

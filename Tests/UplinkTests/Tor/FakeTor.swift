@@ -10,6 +10,7 @@ final class FakeTor {
     let folder: String
     let loop: EmbeddedLoop
     var controlPath: String { folder + "/control" }
+    private var socksPath: String { folder + "/socks" }
     var cookiePath: String { folder + "/cookie" }
     let cookie = [UInt8]((0..<32).map { UInt8($0) * 3 })
 
@@ -25,9 +26,12 @@ final class FakeTor {
     private var listener: FileDescriptor?
     private var clients: [Client] = []
     private var proxy: FileDescriptor?
-    private(set) var proxyEndpoint: IPEndpoint?
+    private var proxyPort: UInt16 = 0
+    /// Where it takes connections: a port, or a socket.
+    private let usesSocket: Bool
 
-    init(_ loop: EmbeddedLoop) throws {
+    init(_ loop: EmbeddedLoop, usesSocket: Bool = false) throws {
+        self.usesSocket = usesSocket
         self.loop = loop
         var template = Array("/tmp/bitgate-faketor-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
@@ -42,14 +46,16 @@ final class FakeTor {
     }
 
     var configuration: TorRoute.Configuration {
-        TorRoute.Configuration(
-            socks: proxyEndpoint ?? .torSOCKS, control: LocalEndpoint(controlPath), cookie: nil)
+        let socks = usesSocket ? "unix:" + socksPath : "127.0.0.1:\(proxyPort)"
+        return TorRoute.Configuration(
+            socks: LocalEndpoint(socks) ?? .torSOCKS, control: LocalEndpoint(controlPath), cookie: nil)
     }
 
     func start() throws {
         unlink(controlPath)
         listener = try UnixSocket.listen(.stream, at: controlPath)
-        proxy = try listenOnLoopback(port: proxyEndpoint?.port ?? 0)
+        unlink(socksPath)
+        proxy = usesSocket ? try UnixSocket.listen(.stream, at: socksPath) : try listenOnLoopback(port: proxyPort)
     }
 
     /// As killed: both ports are gone, and every connection with them.
@@ -59,6 +65,7 @@ final class FakeTor {
         for client in clients { client.close() }
         clients = []
         unlink(controlPath)
+        unlink(socksPath)
     }
 
     /// Lets everything happen that can happen without time passing, and then this much time in steps.
@@ -113,7 +120,7 @@ final class FakeTor {
             }
         }
         guard status == 0 else { throw POSIXError(.EADDRINUSE) }
-        proxyEndpoint = IPEndpoint(loopbackPort: UInt16(bigEndian: address.sin_port))
+        proxyPort = UInt16(bigEndian: address.sin_port)
         return descriptor
     }
 

@@ -202,10 +202,32 @@ final class TorRouteTests: XCTestCase {
         XCTAssertEqual(loop.watchedDescriptors, [])
     }
 
+    func testThroughASocketTheWayOpensIsLostAndComesBack() throws {
+        tor = try FakeTor(loop, usesSocket: true)
+        route = try makeRoute(tor.configuration)
+        try makeReady(with: "wss://relay.example.com")
+        XCTAssertEqual(tor.connects.map(\.host), ["relay.example.com"])
+        tor.stop()
+        tor.run(for: .minutes(10))
+        XCTAssertEqual(route.stage, .unreachable)
+        try assertMakesNoStream()
+        try tor.start()
+        tor.run(for: .minutes(6))
+        XCTAssertEqual(route.stage, .ready)
+    }
+
+    func testAPlaceIsWrittenInOneWayHoweverItWasRead() {
+        XCTAssertEqual(LocalEndpoint("unix:/run/tor/socks"), LocalEndpoint("/run/tor/socks"))
+        XCTAssertEqual(LocalEndpoint("unix:/run/tor/socks")?.description, "/run/tor/socks")
+        XCTAssertEqual(LocalEndpoint("[::1]:9050")?.description, "[::1]:9050")
+        XCTAssertEqual(LocalEndpoint("unix:/run/tor/socks"), .torSOCKS)
+    }
+
     func testPlacesOutsideThisMachineCannotBeNamed() {
         for text in [
             "192.0.2.1:9050", "localhost:9050", "tor.example.com:9050", "0.0.0.0:9050", "127.0.0.1", "127.0.0.1:0",
-            "127.0.0.1:65536", "::1:9050", "[::1]", "", "127.0.0.1:+1", "[fe80::1]:1", "relative/path",
+            "127.0.0.1:65536", "::1:9050", "[::1]", "", "127.0.0.1:+1", "[fe80::1]:1", "relative/path", "unix:",
+            "unix:socks",
         ] {
             XCTAssertNil(IPEndpoint(loopback: text), text)
             XCTAssertNil(LocalEndpoint(text), text)
