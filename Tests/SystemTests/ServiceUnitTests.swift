@@ -1,0 +1,103 @@
+import Foundation
+import XCTest
+
+/// The files by which systemd runs the daemon and what belongs to it.
+final class ServiceUnitTests: XCTestCase {
+    private var scratch: Scratch!
+
+    override func setUpWithError() throws { scratch = try Scratch() }
+    override func tearDown() { scratch = nil }
+
+    private static let analyzer = "/usr/bin/systemd-analyze"
+
+    private func unit(_ name: String) -> String { Programs.root.path + "/etc/systemd/" + name }
+
+    /// Of 100, where nothing is confined.
+    private func exposure(_ name: String) throws -> Double {
+        guard FileManager.default.isExecutableFile(atPath: ServiceUnitTests.analyzer) else {
+            throw XCTSkip("there is no systemd-analyze: deploy/setup installs it")
+        }
+        let outcome = try Programs.start(
+            ServiceUnitTests.analyzer, ["security", "--offline=true", "--no-pager", unit(name)], in: scratch
+        ).wait()
+        let line = try XCTUnwrap(
+            outcome.output.split(separator: "\n").last { $0.contains("Overall exposure level") },
+            outcome.output + outcome.errors)
+        let words = line.split(separator: " ")
+        return try XCTUnwrap(words.compactMap { Double($0) }.first, String(line))
+    }
+
+    func testTheDaemonIsExposedNoMoreThanItsWorkNeeds() throws {
+        XCTAssertLessThanOrEqual(try exposure("bitgated.service"), 1.5)
+    }
+
+    func testTheHelperOfAWipeIsConfinedAsFarAsRootCanBe() throws {
+        XCTAssertLessThanOrEqual(try exposure("bitgate-erase.service"), 2.0)
+    }
+
+    func testTheDaemonMayOnlyManageControllersAndHasNoWayToTheNetwork() throws {
+        let text = try String(contentsOfFile: unit("bitgated.service"), encoding: .utf8)
+        let lines = Set(text.split(separator: "\n").map(String.init))
+        for line in [
+            "Type=notify", "WatchdogSec=120", "Restart=always", "StartLimitIntervalSec=0", "LimitCORE=0",
+            "Conflicts=bluetooth.service", "User=bitgate", "CapabilityBoundingSet=CAP_NET_ADMIN",
+            "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH", "IPAddressDeny=any", "ProtectSystem=strict",
+            "MemorySwapMax=0",
+        ] {
+            XCTAssertTrue(lines.contains(line), line)
+        }
+    }
+
+    // MARK: The helper of a wipe
+
+    private func folder(_ path: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: scratch.path + path, withIntermediateDirectories: true)
+    }
+
+    private func file(_ path: String) throws {
+        try folder(URL(fileURLWithPath: path).deletingLastPathComponent().path)
+        XCTAssertTrue(FileManager.default.createFile(atPath: scratch.path + path, contents: Data("x".utf8)))
+    }
+
+    private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: scratch.path + path) }
+
+    private func erase() throws -> String {
+        try file("/run/bitgate-erase/ask/now")
+        let outcome = try Programs.start(Programs.root.path + "/etc/erase", [scratch.path], in: scratch).wait()
+        XCTAssertEqual(outcome.errors, "")
+        XCTAssertFalse(exists("/run/bitgate-erase/ask/now"), "the request is taken away")
+        return try String(contentsOfFile: scratch.path + "/run/bitgate-erase/outcome", encoding: .utf8)
+    }
+
+    func testTheHelperTakesAwayWhatTheSystemKeptAndNothingElse() throws {
+        let traces = [
+            "/var/lib/tor/state", "/var/lib/tor/cached-microdescs.new", "/var/lib/tor/diff-cache/1",
+            "/var/lib/bluetooth/00:11:22:33:44:55/cache/66:77:88:99:AA:BB", "/var/lib/systemd/coredump/core.bitgated.1",
+            "/run/log/journal/1/system@1.journal", "/var/log/journal/1/user-1000@1.journal~",
+        ]
+        let others = [
+            "/var/lib/tor/onion/hostname", "/var/lib/bluetooth/00:11:22:33:44:55/66:77:88:99:AA:BB/info",
+            "/var/lib/systemd/coredump/core.editor.1", "/run/log/journal/1/system.journal", "/etc/ssh/ssh_host_key",
+        ]
+        for path in traces + others { try file(path) }
+        try file("/run/bitgate-erase/outcome")
+        XCTAssertEqual(try erase(), "ok\n")
+        for path in traces { XCTAssertFalse(exists(path), path) }
+        for path in others { XCTAssertTrue(exists(path), path) }
+    }
+
+    func testTheHelperIsContentWhereThereIsNothing() throws {
+        XCTAssertEqual(try erase(), "ok\n")
+    }
+
+    func testTheHelperFollowsNoLinkOutOfItsPlaces() throws {
+        try file("/home/somebody/letter")
+        try folder("/var/lib/bluetooth/00:11:22:33:44:55")
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.path + "/var/lib/bluetooth/00:11:22:33:44:55/cache",
+            withDestinationPath: scratch.path + "/home/somebody")
+        XCTAssertEqual(try erase(), "ok\n")
+        XCTAssertTrue(exists("/home/somebody/letter"))
+    }
+}
