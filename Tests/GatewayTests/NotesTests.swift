@@ -176,4 +176,35 @@ final class NotesTests: XCTestCase {
         for _ in 0..<4 { XCTAssertTrue(post("x", work: 200)) }
         XCTAssertFalse(post("x", work: 200))
     }
+
+    /// Chapter 04 §11.5: who takes a post off the board asks the relays of its place for the same.
+    func testTheCopyOfABoardPostIsDeletedWithItAndOnlyThat() throws {
+        for (id, work) in [([1], 0), ([2], 0), ([3], 4)] as [([UInt8], Int)] {
+            XCTAssertTrue(
+                desk.post(
+                    "post \(id)", at: place, nickname: "z", expiresAt: nil, isUrgent: false, work: work, copyOf: id,
+                    at: now))
+        }
+        drain()
+        run(.seconds(30))
+        XCTAssertEqual(published.count, 3)
+        for id in [[2], [3], [9]] as [[UInt8]] { desk.delete(copyOf: id, at: now) }
+        drain()
+        XCTAssertEqual(published.dropFirst(3).map(\.event.event.kind), [5, 5])
+        XCTAssertEqual(
+            published.dropFirst(3).map(\.event.event.tags), published[1...2].map { [["e", $0.event.id.hex]] })
+        desk.delete(copyOf: [2], at: now)
+        drain()
+        XCTAssertEqual(published.count, 5, "once")
+    }
+
+    func testACopyWhoseWorkIsNotDoneIsNeverPublished() {
+        XCTAssertTrue(
+            desk.post(
+                "post", at: place, nickname: "z", expiresAt: nil, isUrgent: false, work: 20, copyOf: [1], at: now))
+        desk.delete(copyOf: [1], at: now)
+        run(.minutes(2))
+        XCTAssertEqual(published.count, 0)
+        XCTAssertEqual(desk.beingMade, 0)
+    }
 }

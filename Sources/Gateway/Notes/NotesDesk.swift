@@ -22,7 +22,17 @@ public final class NotesDesk {
     private var subscription = ""
     private var closesAt: Instant?
     private var pruneAt: Instant?
-    private var works: [(miner: ProofOfWorkMiner, key: NostrSecretKey, geohash: String, expiresAt: WallTime)] = []
+    private struct Work {
+        var miner: ProofOfWorkMiner
+        let key: NostrSecretKey
+        let geohash: String
+        let expiresAt: WallTime
+        let boardPost: [UInt8]?
+    }
+
+    private var works: [Work] = []
+    /// Copies of own posts on the board of the mesh, oldest first, as long as the process lives (chapter 04 §11.5).
+    private var copies: [(boardPost: [UInt8], id: EventID, geohash: String)] = []
     private var effects = EffectQueue<NotesEffect>()
     private var random: any RandomNumberGenerator
 
@@ -76,10 +86,11 @@ public final class NotesDesk {
     /// - Parameters:
     ///   - expiresAt: when readers forget it; nil for never.
     ///   - work: leading zero bits its relays ask for.
+    ///   - boardPost: the ID of the post on the mesh's board that this is a copy of.
     /// - Returns: false without text, for one that is too long, or while others are still being made.
     public func post(
         _ text: String, at geohash: String, nickname: String, expiresAt: WallTime?, isUrgent: Bool, work: Int,
-        at now: Now
+        copyOf boardPost: [UInt8]? = nil, at now: Now
     ) -> Bool {
         let content = TextTrimming.trim(text)
         guard !content.isEmpty, content.utf8.count <= GatewayLimits.contentBytes, Geohash.isCanonical(geohash),
@@ -90,13 +101,13 @@ public final class NotesDesk {
         let key = seed.channel(geohash)
         let until = expiresAt ?? WallTime(milliseconds: now.wall.milliseconds + GatewayLimits.noteRetry)
         guard work > 0 else {
-            publish(template, key, geohash, until: until, at: now)
+            publish(template, key, geohash, until: until, copyOf: boardPost, at: now)
             return true
         }
         let miner = ProofOfWorkMiner(
             template, author: key.publicKey, createdAt: now.wall.unixSeconds, target: work, nonce: random.next(),
             at: now.monotonic)
-        works.append((miner, key, geohash, until))
+        works.append(Work(miner: miner, key: key, geohash: geohash, expiresAt: until, boardPost: boardPost))
         return true
     }
 
@@ -109,18 +120,34 @@ public final class NotesDesk {
         return true
     }
 
+    /// Asks for the deletion of what was published as a copy of this post on the mesh's board, if there is any.
+    public func delete(copyOf boardPost: [UInt8], at now: Now) {
+        works.removeAll { $0.boardPost == boardPost }
+        for copy in copies where copy.boardPost == boardPost { _ = delete(copy.id, at: copy.geohash, at: now) }
+        copies.removeAll { $0.boardPost == boardPost }
+    }
+
     /// Whether a note is one that `delete` can delete.
     public func isOwn(_ note: LocationNote) -> Bool {
         seed.channel(note.geohash).publicKey.hex == note.pubkey
     }
 
     private func publish(
-        _ template: EventTemplate, _ key: NostrSecretKey, _ geohash: String, until: WallTime, at now: Now
+        _ template: EventTemplate, _ key: NostrSecretKey, _ geohash: String, until: WallTime,
+        copyOf boardPost: [UInt8]? = nil, at now: Now
     ) {
         let event = VerifiedEvent.signed(template, createdAt: now.wall.unixSeconds, key: key, using: &random)
-        guard let event else { return }
+        if let event { publish(event, geohash, until: until, copyOf: boardPost, at: now) }
+    }
+
+    private func publish(
+        _ event: VerifiedEvent, _ geohash: String, until: WallTime, copyOf boardPost: [UInt8]?, at now: Now
+    ) {
         board?.receive(event, at: now.wall)
         effects.add(.publish(event, geohash: geohash, expiresAt: until))
+        guard let boardPost else { return }
+        copies.append((boardPost, event.id, geohash))
+        if copies.count > GatewayLimits.boardCopies { copies.removeFirst() }
     }
 
     // MARK: Time
@@ -130,8 +157,7 @@ public final class NotesDesk {
         if !works.isEmpty, let mined = works[0].miner.mine(at: now.monotonic) {
             let work = works.removeFirst()
             if let event = VerifiedEvent.signed(mined, key: work.key, using: &random) {
-                board?.receive(event, at: now.wall)
-                effects.add(.publish(event, geohash: work.geohash, expiresAt: work.expiresAt))
+                publish(event, work.geohash, until: work.expiresAt, copyOf: work.boardPost, at: now)
             }
         }
         if let closesAt, closesAt <= now.monotonic { close() }

@@ -44,6 +44,14 @@ final class BoardFeature: MeshFeature {
         }
     }
 
+    /// Takes in what this node wrote.
+    func pin(_ payload: Verified<BoardPayload>, in frame: Frame, at now: Now) -> Bool {
+        guard let packet = GossipEntry(frame, at: now.monotonic) else { return false }
+        let outcome = store.ingest(payload, in: packet, at: now.wall)
+        scheduleWrite(at: now.monotonic)
+        return outcome == .accepted
+    }
+
     /// What there is to read, urgent posts first, then the newest (§11.6).
     func posts(at now: Now) -> [BoardPost] {
         store.posts.map(\.post).filter { $0.expiresAt > now.wall }.sorted {
