@@ -11,6 +11,8 @@ public enum AnnounceStanding: Hashable, Sendable {
 public enum MailRoute: Hashable, Sendable {
     /// Only over a link that the peer has proven: what is handed over for good.
     case provenLink
+    /// Only over a link of the peer's: what it is asked to carry, of which more than one copy is about.
+    case link
     /// On the chance that it arrives, over everybody in between.
     case flood
 }

@@ -140,4 +140,39 @@ final class MailTests: XCTestCase {
         XCTAssertEqual(mesh.nodes[2].events.count { if case .announced = $0.event { true } else { false } }, 0)
         XCTAssertGreaterThanOrEqual(mesh.air(.courierEnvelope).count, 2)
     }
+
+    func testADepositGoesToANeighbourProvenOrNotAndToNobodyElse() throws {
+        let mesh = line(3)
+        let letter = envelope(for: mesh)
+        mesh.clearAir()
+        XCTAssertTrue(mesh.call(0) { $0.sendMail(letter, to: mesh.peer(1), over: .link, at: $1) })
+        XCTAssertFalse(mesh.call(0) { $0.sendMail(letter, to: mesh.peer(2), over: .link, at: $1) })
+        mesh.run(for: .seconds(2))
+        XCTAssertEqual(mail(at: 1, of: mesh).map(\.depositor), [mesh.nodes[0].identity.noise.publicKey])
+        XCTAssertEqual(mail(at: 2, of: mesh).count, 0)
+        XCTAssertEqual(mesh.air(.courierEnvelope).count, 1)
+    }
+
+    func testPrekeysOfferedReachWhoeverTakesMail() throws {
+        let mesh = line(3)
+        let owner = mesh.nodes[0].identity
+        var random = SeededRandom(seed: 3)
+        var bundle = PrekeyBundle(
+            noisePublicKey: owner.noise.publicKey.bytes,
+            prekeys: [.init(id: 1, publicKey: NoiseStaticKey.generate(using: &random).publicKey.bytes)],
+            generatedAt: mesh.now.wall, signature: [])
+        bundle.signature = owner.signing.sign(try XCTUnwrap(bundle.signedBytes))
+        mesh.call(0) { $0.publish(bundle, at: $1) }
+        mesh.run(for: .seconds(2))
+        for node in 1...2 {
+            let heard = mesh.nodes[node].events.compactMap { event -> PrekeyBundle? in
+                if case .prekeyBundle(let verified) = event.event { verified.payload } else { nil }
+            }
+            XCTAssertEqual(heard, [bundle], "node \(node)")
+        }
+        bundle.signature[0] ^= 1
+        mesh.call(0) { $0.publish(bundle, at: $1) }
+        mesh.run(for: .seconds(2))
+        XCTAssertEqual(mesh.nodes[1].mesh.drops[.badSignature], 1)
+    }
 }

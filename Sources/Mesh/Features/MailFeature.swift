@@ -52,7 +52,7 @@ final class MailFeature: MeshFeature {
 
 extension MeshNode {
     /// Sends an envelope to one peer: signed, with the origin TTL.
-    /// - Returns: whether every part of it was written to a link, for a proven link; else whether it went out at all.
+    /// - Returns: whether every part of it was written to a link of the peer's; for a flood, whether it went at all.
     @discardableResult
     public func sendMail(
         _ envelope: CourierEnvelope, to peer: PeerID, over route: MailRoute, at now: Now
@@ -61,8 +61,12 @@ extension MeshNode {
         guard isRunning, isClockTrusted, let payload = envelope.encoded() else { return false }
         let packet = Packet(
             type: .courierEnvelope, timestamp: now.wall, senderID: me, recipientID: peer, payload: payload)
-        guard route == .provenLink else { return originate(packet, signed: true)?.wentOut ?? false }
-        guard let link = provenLinks(of: peer).first else { return false }
-        return originate(packet, signed: true, target: peer, onlyLink: link)?.wentOut ?? false
+        switch route {
+        case .flood: return originate(packet, signed: true)?.wentOut ?? false
+        case .link: return originate(packet, signed: true, target: peer, isStrict: true)?.wentOut ?? false
+        case .provenLink:
+            guard let link = provenLinks(of: peer).first else { return false }
+            return originate(packet, signed: true, target: peer, onlyLink: link)?.wentOut ?? false
+        }
     }
 }

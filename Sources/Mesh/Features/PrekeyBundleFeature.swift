@@ -29,10 +29,11 @@ final class PrekeyBundleFeature: MeshFeature {
             mesh.drops.count(.unknownAuthor)
             return .unknownAuthor(relay: true)
         }
-        guard verifies(arrival.frame, under: key, in: mesh) else {
+        guard let bundle = verified(arrival.frame, under: key, in: mesh) else {
             mesh.drops.count(.badSignature)
             return .forged
         }
+        report(bundle, in: mesh)
         mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
         return .accepted(relay: true)
     }
@@ -42,8 +43,9 @@ final class PrekeyBundleFeature: MeshFeature {
         case .announced(let announcement):
             guard !parked.isEmpty, let waiting = parked.removeValue(forKey: announcement.peer) else { return }
             guard let key = owner(of: waiting.frame).flatMap({ mesh.boundSigningKey(of: $0) }),
-                verifies(waiting.frame, under: key, in: mesh)
+                let bundle = verified(waiting.frame, under: key, in: mesh)
             else { return mesh.drops.count(.badSignature) }
+            report(bundle, in: mesh)
             mesh.tellFeatures(.publishable(waiting.frame, heardFrom: waiting.heardFrom))
         case .stopping: parked.removeAll()
         default: break
@@ -63,15 +65,30 @@ final class PrekeyBundleFeature: MeshFeature {
         parked[arrival.sender] = Parked(frame: arrival.frame, heardFrom: arrival.ingressPeer)
     }
 
-    private func verifies(_ frame: Frame, under key: SigningPublicKey, in mesh: MeshNode) -> Bool {
+    private func verified(
+        _ frame: Frame, under key: SigningPublicKey, in mesh: MeshNode
+    ) -> Verified<PrekeyBundle>? {
         guard let verified = VerifiedFrame(verifying: frame, under: key, memory: mesh.memory),
             let bundle = PrekeyBundle(payload: verified.packet.payload)
-        else { return false }
-        return Verified(bundle, under: key) != nil
+        else { return nil }
+        return Verified(bundle, under: key)
+    }
+
+    private func report(_ bundle: Verified<PrekeyBundle>, in mesh: MeshNode) {
+        if mesh.configuration.takesMail { mesh.emit(.prekeyBundle(bundle)) }
     }
 }
 
 extension MeshNode {
+    /// Offers the node's own prekeys to whoever is to write to it while it is away: broadcast, and kept by gossip.
+    public func publish(_ bundle: PrekeyBundle, at now: Now) {
+        self.now = now
+        guard isRunning, let payload = bundle.encoded() else { return }
+        let packet = Packet(type: .prekeyBundle, timestamp: now.wall, senderID: me, payload: payload)
+        guard let frame = originate(packet, signed: true)?.frame else { return }
+        tellFeatures(.publishable(frame, heardFrom: nil))
+    }
+
     /// The signing key that a verified announce bound to exactly this Noise key.
     func boundSigningKey(of noiseKey: NoisePublicKey) -> SigningPublicKey? {
         let peer = noiseKey.peerID

@@ -39,6 +39,8 @@ public enum MeshEvent: Sendable {
     /// who signed the packet and handed it over itself, and may leave mail for others (chapter 06 §6.1); nil for
     /// whatever came another way.
     case mail(CourierEnvelope, from: PeerID, depositor: NoisePublicKey?)
+    /// Keys of somebody's to seal mail to; only with `MeshConfiguration.takesMail`.
+    case prekeyBundle(Verified<PrekeyBundle>)
     /// A verified announce took effect; only with `MeshConfiguration.takesMail`.
     case announced(PeerID, NoisePublicKey, AnnounceStanding)
     /// Signing and Noise keys of a peer were pinned or its name changed: what a restart should remember.
