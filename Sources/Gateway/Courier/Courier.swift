@@ -10,7 +10,7 @@ import Wire
 /// It knows neither sockets nor clocks, and reads nothing: what is inside only its addressee can open. Inputs come in
 /// with the time, effects are taken with `nextEffect()`, and `timeout(at:)` is due at `nextDeadline`.
 public final class Courier {
-    let configuration: CourierConfiguration
+    public private(set) var configuration: CourierConfiguration
     var store: CourierStore
     var memory = DropMemory()
     var watch: WatchSet
@@ -24,6 +24,10 @@ public final class Courier {
         capacity: CourierLimits.speculativeBurst, perSecond: CourierLimits.speculativePerSecond)
     /// Peers that are being given mail over a link they have proven.
     private var visits: [PeerID: Visit] = [:]
+    /// When what has expired is looked for, whatever else there is to do.
+    private var cleanAt: Instant?
+    /// What an earlier run kept, until the clock can tell what of it has expired.
+    private var waiting: (records: [CarriedEnvelope], dealt: [DealtDrop])?
     private var isOn = false
     private var isClockUsable = false
     private var isClockTrusted = false
@@ -36,6 +40,7 @@ public final class Courier {
 
     private struct Visit {
         let key: NoisePublicKey
+        let isCourier: Bool
         var due: Instant
     }
 
@@ -47,6 +52,13 @@ public final class Courier {
     }
 
     // MARK: Switches
+
+    /// Takes over what the operator has changed. What is carried keeps the tier under which it was taken.
+    public func configure(trusted: Set<Fingerprint>, usesRelays: Bool, at now: Now) {
+        configuration.trusted = trusted
+        configuration.usesRelays = usesRelays
+        update(at: now)
+    }
 
     public func start(at now: Now) {
         isOn = true
@@ -78,6 +90,12 @@ public final class Courier {
     var isUsingRelays: Bool { isWorking && isClockTrusted && isRelayConnected && configuration.usesRelays }
 
     private func update(at now: Now) {
+        if isClockUsable, let kept = waiting {
+            waiting = nil
+            memory.restore(kept.dealt, at: now.wall)
+            record(store.restore(kept.records, at: now.wall))
+        }
+        cleanAt = isClockUsable ? cleanAt ?? now.monotonic + CourierLimits.cleaningInterval : nil
         if !isWorking { visits.removeAll() }
         if isUsingRelays {
             if subscribed.isEmpty { refresh(at: now) }
@@ -85,6 +103,8 @@ public final class Courier {
             stopUsingRelays()
         }
     }
+
+    public static func owns(subscription id: String) -> Bool { id.hasPrefix(subscriptionID) }
 
     // MARK: Mail that arrives
 
@@ -124,31 +144,35 @@ public final class Courier {
     // MARK: Encounters
 
     /// A verified announce of a peer (chapter 06 §6.3).
-    public func met(_ peer: PeerID, _ key: NoisePublicKey, _ standing: AnnounceStanding, at now: Now) {
+    /// - Parameter isCourier: whether it carries mail for others: copies given to whoever does not are lost (§16).
+    public func met(
+        _ peer: PeerID, _ key: NoisePublicKey, _ standing: AnnounceStanding, isCourier: Bool = true, at now: Now
+    ) {
         guard isWorking, key != configuration.own else { return }
         if watch.heard(peer, key, isProven: standing == .proven, at: now.monotonic) { refreshSoon(at: now) }
         guard !store.isEmpty || !undelivered.isEmpty else { return }
         switch standing {
-        case .proven: visit(peer, key, at: now)
+        case .proven: visit(peer, key, isCourier: isCourier, at: now)
         case .direct:
             sendSpeculatively(to: peer, key, at: now)
             let hasSomething =
                 !store.addressed(to: key, at: now.wall).isEmpty || !undelivered.waiting(for: key).isEmpty
-                || !store.shares(for: key, at: now.wall).isEmpty
+                || isCourier && !store.shares(for: key, at: now.wall).isEmpty
             if hasSomething { emit(.prove(peer)) }
         case .relayed: sendSpeculatively(to: peer, key, at: now)
         }
     }
 
-    private func visit(_ peer: PeerID, _ key: NoisePublicKey, at now: Now) {
+    private func visit(_ peer: PeerID, _ key: NoisePublicKey, isCourier: Bool, at now: Now) {
         guard visits[peer] == nil, visits.count < CourierLimits.visits else { return }
-        visits[peer] = Visit(key: key, due: now.monotonic)
+        visits[peer] = Visit(key: key, isCourier: isCourier, due: now.monotonic)
         serve(peer, at: now)
     }
 
     /// One batch: what is for the peer first, then copies to carry on. A single envelope always fits.
     private func serve(_ peer: PeerID, at now: Now) {
-        guard let key = visits[peer]?.key else { return }
+        guard let visit = visits[peer] else { return }
+        let key = visit.key
         var room = CourierLimits.visitBytes
         var offered: Set<MailID> = []
         func offer(_ envelope: CourierEnvelope, _ id: MailID, _ ticket: MailTicket) {
@@ -161,7 +185,9 @@ public final class Courier {
         for drop in undelivered.waiting(for: key) where !drop.envelope.isExpired(at: now.wall) {
             offer(drop.envelope, drop.id, .drop(drop.id, key))
         }
-        for share in store.shares(for: key, at: now.wall) { offer(share.envelope, share.id, .share(share, key)) }
+        for share in visit.isCourier ? store.shares(for: key, at: now.wall) : [] {
+            offer(share.envelope, share.id, .share(share, key))
+        }
         if offered.isEmpty {
             visits[peer] = nil
         } else {
@@ -233,11 +259,16 @@ public final class Courier {
 
     public var nextDeadline: Instant? {
         let visit = visits.values.map(\.due).min()
-        guard isUsingRelays else { return visit }
-        return [visit, relayDeadline].compactMap { $0 }.min()
+        return [visit, cleanAt, isUsingRelays ? relayDeadline : nil].compactMap { $0 }.min()
     }
 
     public func timeout(at now: Now) {
+        if let due = cleanAt, due <= now.monotonic {
+            cleanAt = now.monotonic + CourierLimits.cleaningInterval
+            _ = watch.prune(at: now.monotonic)
+            undelivered.prune(at: now.wall)
+            removeExpired(at: now.wall)
+        }
         for peer in visits.filter({ $1.due <= now.monotonic }).keys.sorted() { serve(peer, at: now) }
         if isUsingRelays { relayTimeout(at: now) }
     }
@@ -248,10 +279,11 @@ public final class Courier {
 
     // MARK: Across restarts
 
-    /// Takes back what an earlier run kept.
+    /// Takes back what an earlier run kept. Call it once, before the start: nothing is let go of by a clock that may be
+    /// wrong.
     public func restore(_ records: [CarriedEnvelope], dealt: [DealtDrop], at now: Now) {
-        memory.restore(dealt, at: now.wall)
-        record(store.restore(records, at: now.wall))
+        waiting = (records, dealt)
+        update(at: now)
     }
 
     func record(_ changes: [CourierStore.Change]) {

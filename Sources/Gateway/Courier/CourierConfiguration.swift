@@ -1,14 +1,14 @@
 import Crypto
 
-/// Whose mail box carries for whom. Fixed for its life.
+/// Whose mail box carries for whom.
 public struct CourierConfiguration: Sendable {
     /// The box's own key: mail sealed for it is opened, not carried.
     public let own: NoisePublicKey
     /// Whom the operator trusts with more room (chapter 06 §6.7).
-    public let trusted: Set<Fingerprint>
+    public internal(set) var trusted: Set<Fingerprint>
     public let quota: CourierQuota
     /// Leave carried mail at relays, and fetch there what is for neighbours.
-    public let usesRelays: Bool
+    public internal(set) var usesRelays: Bool
 
     public init(
         own: NoisePublicKey, trusted: Set<Fingerprint> = [], quota: CourierQuota = CourierLimits.gateway,

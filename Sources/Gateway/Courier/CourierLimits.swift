@@ -14,6 +14,9 @@ public enum CourierLimits {
     /// Couriers an envelope can have been given to: a budget of 8 is halved three times.
     static let couriersEach = 8
 
+    /// Between two looks for what has expired: ours.
+    static let cleaningInterval = Interval.minutes(10)
+
     // MARK: Encounters
 
     /// Peers being given mail at a time, and bytes of envelopes given to one before the others get their turn: ours. A
@@ -23,14 +26,14 @@ public enum CourierLimits {
     static let visitPause = Interval.seconds(2)
     /// Bytes of speculative copies, in a burst and a second, whatever number of peers ask for them by announcing: ours,
     /// two thirds of what the two downlinks may take together.
-    static let speculativeBurst = 65_536.0
+    public static let speculativeBurst = 65_536.0
     static let speculativePerSecond = 700.0
 
     // MARK: Drops
 
     /// Peers whose mail relays are asked for, and how long one stays in the set after it was last heard (chapter 06
     /// §5.5).
-    static let watchedPeers = 64
+    public static let watchedPeers = 64
     static let watchAge = Interval.minutes(5)
     /// A newcomer displaces nobody who was heard within this time.
     static let watchReach = Interval.seconds(60)
@@ -49,9 +52,9 @@ public enum CourierLimits {
     public static let rememberedDrops = 512
     static let rememberedFor: UInt64 = 86_400_000
     /// Fetched drops whose addressee has no proven link yet (chapter 06 §5.6).
-    static let undelivered = 64
+    public static let undelivered = 64
     /// Drops being published at a time: each takes a circuit and a connection of its own to as many as four relays.
-    static let publicationsAtOnce = 2
+    public static let publicationsAtOnce = 2
     /// Pause after the first, second and every further confirmed copy, in milliseconds (chapter 06 §5.4).
     static let publicationPauses: [UInt64] = [1_800_000, 7_200_000, 21_600_000]
     /// Pause after a publication nobody confirmed: doubles from the first to the last.

@@ -203,4 +203,63 @@ final class CourierTests: XCTestCase {
         XCTAssertEqual(rig.kept.count, 0)
         XCTAssertEqual(rig.count(.lapsed), 1)
     }
+
+    func testCopiesAreSharedOnlyWithPeersThatCarryMail() {
+        let rig = CourierRig()
+        let mail = bob.mail(1, copies: 4, at: rig.now.wall)
+        rig.deposit(mail, from: alice)
+        for standing in [AnnounceStanding.direct, .proven] {
+            rig.call { $0.met(self.carol.id, self.carol.key, standing, isCourier: false, at: $1) }
+        }
+        XCTAssertEqual(rig.handed, [])
+        XCTAssertEqual(rig.proofs, [], "nothing for it, nothing to prove")
+        rig.call { $0.met(self.bob.id, self.bob.key, .proven, isCourier: false, at: $1) }
+        XCTAssertEqual(rig.handed, [mail], "what is for it is handed over whatever it announces")
+    }
+
+    func testTrustChangesWhileItRunsAndWhatIsCarriedKeepsItsTier() {
+        let rig = CourierRig()
+        for number in 0..<9 as Range<UInt8> { rig.deposit(bob.mail(number, at: rig.now.wall), from: alice) }
+        rig.call { $0.configure(trusted: [self.alice.key.fingerprint], usesRelays: true, at: $1) }
+        rig.deposit(bob.mail(20, at: rig.now.wall), from: alice)
+        XCTAssertEqual(rig.status.verified.carried, 8)
+        XCTAssertEqual(rig.status.favorite.carried, 1)
+        rig.call { $0.configure(trusted: [], usesRelays: true, at: $1) }
+        rig.deposit(bob.mail(21, at: rig.now.wall), from: alice)
+        XCTAssertEqual(rig.count(.depositorQuota), 2)
+    }
+
+    func testRelaysAreLeftAloneWhileTheOperatorSaysSo() {
+        let rig = CourierRig()
+        rig.call { $0.configure(trusted: [], usesRelays: false, at: $1) }
+        XCTAssertEqual(rig.subscriptions.count, 0)
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        rig.advance(by: .hours(2))
+        XCTAssertEqual(rig.published.count, 0)
+        rig.call { $0.configure(trusted: [], usesRelays: true, at: $1) }
+        XCTAssertEqual(rig.published.count, 1)
+        XCTAssertEqual(rig.subscriptions.count, 1)
+    }
+
+    func testWithoutRelaysExpiredMailIsForgottenToo() {
+        let rig = CourierRig(relays: false)
+        rig.deposit(bob.mail(1, at: rig.now.wall, life: 3_600_000), from: alice)
+        rig.advance(by: .hours(1) + .minutes(11))
+        XCTAssertEqual(rig.kept.count, 0)
+        XCTAssertEqual(rig.count(.lapsed), 1)
+    }
+
+    func testWhatAnEarlierRunKeptWaitsForAClockThatCanTell() {
+        let rig = CourierRig()
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        let courier = Courier(configuration: rig.courier.configuration, random: SeededRandom(seed: 7))
+        let years = Now(
+            monotonic: rig.now.monotonic,
+            wall: WallTime(milliseconds: rig.now.wall.milliseconds + 1_000 * 86_400_000))
+        courier.restore(Array(rig.kept.values), dealt: [], at: years)
+        courier.start(at: years)
+        XCTAssertNil(courier.nextEffect())
+        courier.setClock(isUsable: true, isTrusted: false, at: rig.now)
+        XCTAssertEqual(courier.status(at: rig.now).verified.carried, 1)
+    }
 }
