@@ -46,6 +46,7 @@ public final class Station: Box {
     var hasStateOnDisk: Bool { MasterKey.exists(in: premises.directory) }
     var mesh: MeshNode { switchboard.mesh }
     var gateway: Gateway { switchboard.gateway }
+    var courier: Courier? { switchboard.courier }
     var now: Now { loop.now }
 
     init(
@@ -79,17 +80,18 @@ public final class Station: Box {
         uplink = RelayUplink(
             loop: loop, relays: configuration.relayChoice(directory), route: route,
             usesTor: configuration.network.tor == .required, archive: NostrArchive(vault), fetcher: fetcher)
+        var node = MeshConfiguration(
+            nickname: configuration.nickname(for: identity.node.peerID), isClockTrusted: false)
+        node.takesMail = true
         switchboard = Switchboard(
-            loop: loop, radio: radio,
-            mesh: MeshNode(
-                configuration: MeshConfiguration(
-                    nickname: configuration.nickname(for: identity.node.peerID),
-                    isClockTrusted: false),
-                identity: identity.node, random: random),
+            loop: loop, radio: radio, mesh: MeshNode(configuration: node, identity: identity.node, random: random),
             gateway: Gateway(
                 configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed, random: random),
             relays: uplink, archive: MeshArchive(vault), carried: NostrArchive(vault),
-            notes: NotesDesk(seed: identity.deviceSeed, random: random))
+            notes: NotesDesk(seed: identity.deviceSeed, random: random),
+            courier: Courier(
+                configuration: configuration.courierConfiguration(own: identity.node.noise.publicKey), random: random),
+            mailArchive: MailArchive(vault))
         let probe = TimeProbe(
             loop: loop, relays: { [uplink] in uplink.choice.defaults },
             socket: { [uplink] in uplink.makeSocket(to: $0) })
@@ -128,8 +130,10 @@ public final class Station: Box {
             MeshArchive(vault).restore(into: mesh, at: now)
             uplink.durable.restore(at: now)
             gateway.remember(published: NostrArchive(vault).carried)
+            if let courier { switchboard.mailArchive?.restore(into: courier, at: now) }
             mesh.start(at: now)
             gateway.start(at: now)
+            if configuration.courier.isEnabled { courier?.start(at: now) }
         }
         log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor)")
         clock.use(relays: Set(uplink.choice.defaults.map(\.text)))
@@ -157,7 +161,10 @@ public final class Station: Box {
         isStopping = true
         directory.stop()
         fetcher.stop()
-        switchboard.perform { gateway.stop(at: $0) }
+        switchboard.perform { now in
+            courier?.stop(at: now)
+            gateway.stop(at: now)
+        }
         switchboard.perform { mesh.stop(at: $0) }
         timekeeper.stop()
         clock.save()
@@ -184,6 +191,7 @@ public final class Station: Box {
             switchboard.perform { mesh.setNickname(configuration.nickname(for: mesh.me), at: $0) }
         }
         if configuration.gateway != current.gateway || configuration.bridge != current.bridge { replaceGateway() }
+        if configuration.courier != current.courier { switchboard.perform { configureCourier(at: $0) } }
         if configuration.nostr != current.nostr {
             directory.load(configuration.nostr)
             useDirectory()
@@ -211,6 +219,12 @@ public final class Station: Box {
             gateway.setClockTrusted(clock.standing.source.isTrusted, at: now)
             gateway.start(at: now)
         }
+    }
+
+    private func configureCourier(at now: Now) {
+        let wanted = configuration.courier
+        courier?.configure(trusted: Set(wanted.trusted), usesRelays: wanted.drops, at: now)
+        if wanted.isEnabled { courier?.start(at: now) } else { courier?.stop(at: now) }
     }
 
     private func clockChanged(from before: ClockStanding) {
@@ -301,6 +315,8 @@ public final class Station: Box {
             command("status") { [unowned self] in statusReport },
             command("peers") { [unowned self] in peerReports },
             command("counters") { [unowned self] in counterReport },
+            command("mail") { [unowned self] in mailReport },
+            command("limits") { [unowned self] in limitReports },
             command("channels") { [unowned self] in channelReports },
             command("notes") { [unowned self] (request: ControlRequest) throws(ControlError) in
                 try lookAtNotes(request.argument)
@@ -310,6 +326,13 @@ public final class Station: Box {
             },
             command("note_delete") { [unowned self] (request: ControlRequest) throws(ControlError) in
                 try deleteNote(request.argument)
+            },
+            command("board") { [unowned self] in boardReport },
+            command("board_post") { [unowned self] (request: ControlRequest) throws(ControlError) in
+                try postOnBoard(request.argument)
+            },
+            command("board_remove") { [unowned self] (request: ControlRequest) throws(ControlError) in
+                try removeFromBoard(request.argument)
             },
             command("clock") { [unowned self] in ClockReport(clock) },
             command("clock_accept") { [unowned self] in

@@ -11,6 +11,9 @@ enum Help {
           peers             who is on the mesh
           counters          what was counted, drops by their reason
           channels          the location channels listened to, and who is there
+          mail              the letters it carries for people who are away, in numbers
+          limits            every bound, how much of it is used, and what it refused
+          board             read, pin and take down posts on the board of the mesh
           notes             read, pin and take away notes of a place
           clock             what time it is for the box, and your say in it
           wipe              destroy all the box remembers, and its identity
@@ -90,6 +93,8 @@ enum Help {
           channel_downlinks   messages of relays for this mesh, and echoes of deposits
           bridge_deposits, bridge_broadcasts, bridge_downlinks
                               the same for lines that cross the bridge
+          mail                letters carried for others: taken in, handed over, left at
+                              relays and fetched there, and why not
           control             requests of this command
           vault               what is kept over a restart
 
@@ -142,6 +147,77 @@ enum Help {
           RELAYS          how many relays of the place have it subscribed
 
           --json          one line of JSON; its keys are stable
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let mail = """
+        usage: bitgate mail [--json] [--socket PATH]
+
+        Tells how many sealed letters the box carries for people who are away, and what
+        became of others. Whose they are and who left them it does not tell, and what
+        is in them the box cannot read.
+
+          FROM            trusted: the people in courier.trusted; verified: all others
+          LETTERS, LIMIT  how many there are, and how many there may be. Letters of
+                          verified peers make room for those of trusted ones.
+          OLDEST          how long ago the oldest was left; after a day, at most 25
+                          hours, one is thrown away
+
+        A letter that is fetched from relays waits for its addressee to come so near
+        that the box can tell by an encrypted session who it is.
+
+        The counts since the start: deposited, deposit_known (carried already) and the
+        other deposit_… say what neighbours left, and why it was not taken;
+        depositor_quota, verified_full and store_full: there was no room. handed_over
+        reached whom they are for; shared went on with another courier; speculative
+        were sent on the chance that they arrive; lapsed and evicted are gone. drop_…
+        are letters at relays: confirmed and failed on their way there, delivered,
+        undelivered, repeated and the rest on the way back. own were for the box
+        itself, which has nobody to read them.
+
+          --json          one line of JSON; its keys are stable
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let limits = """
+        usage: bitgate limits [--json] [--socket PATH]
+
+        Prints every bound that traffic can reach: how much of it is used now, and how
+        often something was refused for its sake since the daemon started.
+
+          PART            mesh, gateway, bridge, mail, relays or storage
+          USED            each: counted for every peer, or over time, apart
+          REFUSED         -: nothing is refused; what is oldest makes room
+
+          --json          one line of JSON; its keys are stable
+        \(socket)
+
+        \(statuses)
+        """
+
+    static let board = """
+        usage: bitgate board [list]
+               bitgate board post TEXT [--place GEOHASH [--here-only]] [--days N]
+                                  [--urgent]
+               bitgate board remove ID
+               options of all: [--json] [--socket PATH]
+
+        Lists what is pinned on the board of the mesh, urgent posts first, then the
+        newest; pins a post, or takes down one of your own. Posts go from phone to
+        phone, and the box keeps those of others for whoever comes later. A post has at
+        most 512 bytes; of one author, five are kept.
+
+          --place GEOHASH   what place it is about, instead of the mesh itself. The
+                            relays of that place get a copy of it as a note
+          --here-only       no copy goes to relays
+          --days N          after so many days, 1 to 7, it is gone (default
+                            \(BoardRequest.standardDays))
+          --urgent          mark it as urgent: it travels farther
+          --json            one line of JSON; its keys are stable
         \(socket)
 
         \(statuses)

@@ -14,6 +14,14 @@ enum StatusCommand {
         try show("channels", arguments, [ChannelReport].self, OperatorText.channels)
     }
 
+    static func mail(_ arguments: [String]) throws -> Int32 {
+        try show("mail", arguments, MailReport.self, OperatorText.mail)
+    }
+
+    static func limits(_ arguments: [String]) throws -> Int32 {
+        try show("limits", arguments, [LimitReport].self, OperatorText.limits)
+    }
+
     static func counters(_ arguments: [String]) throws -> Int32 {
         try show("counters", arguments, CounterReport.self, OperatorText.counters)
     }

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Foundation
 import Gateway
 import Nostr
@@ -59,6 +60,10 @@ final class ConfigurationTests: XCTestCase {
             [bridge]
             enabled = false
             extra_cells = ["9q8yyk8"]
+            [courier]
+            enabled = false
+            drops = false
+            trusted = ["0011 2233 4455 6677 8899 AABB CCDD EEFF 0011 2233 4455 6677 8899 aabb ccdd eeff"]
             [nostr]
             relays = ["relay.example.com", "ws://127.0.0.1:7777"]
             use_builtin_relays = false
@@ -90,6 +95,11 @@ final class ConfigurationTests: XCTestCase {
         expected.location.cell = RendezvousCell("u4pruy")
         expected.gateway = .init(isEnabled: false, echo: false, channels: ["u4pruy", "u4pru"], demandChannels: false)
         expected.bridge = .init(isEnabled: false, extraCells: ["9q8yyk"].compactMap { RendezvousCell($0) })
+        expected.courier = .init(
+            isEnabled: false, drops: false,
+            trusted: [
+                try XCTUnwrap(Fingerprint(hex: String(repeating: "00112233445566778899aabbccddeeff", count: 2)))
+            ])
         expected.nostr = .init(
             relays: ["wss://relay.example.com", "ws://127.0.0.1:7777"].compactMap { NostrRelayURL($0) },
             useBuiltInRelays: false, directory: "/d")
@@ -105,6 +115,18 @@ final class ConfigurationTests: XCTestCase {
         XCTAssertEqual(
             try read("[location]\nlatitude = 57\nlongitude = 10.40744").location,
             .init(latitude: 57, longitude: 10.40744))
+    }
+
+    func testTrustedFingerprintsAreCheckedOneByOne() {
+        let good = String(repeating: "ab", count: 32)
+        XCTAssertEqual(
+            problems("[courier]\ntrusted = [\"\(good)\", \"abc\"]"),
+            ["b.toml:2:80: courier.trusted: \"abc\" is no fingerprint of 64 hex digits"])
+        XCTAssertEqual(
+            problems("courier.trusted = [\"\(good)\", \"\(good.uppercased())\"]").map {
+                $0.hasSuffix("is listed twice")
+            },
+            [true])
     }
 
     func testUnknownKeysAreErrorsWithTheKeyProbablyMeant() {

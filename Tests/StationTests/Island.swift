@@ -39,9 +39,20 @@ final class MemoryRelayPort: RelayPort {
         self.loop = loop
     }
 
-    func connect() { bring(.connectivity(true)) }
+    func connect() {
+        bring(.connectivity(true))
+        bring(.mailConnectivity(true))
+    }
 
     func publish(_ event: VerifiedEvent, geohash: String, at now: Now) { relay.take(event) }
+    func publishDrop(_ event: VerifiedEvent, of mail: MailID, at now: Now) {
+        relay.take(event)
+        bring(.dropped(mail, isConfirmed: true))
+    }
+    func subscribeDrops(_ id: String, _ filter: NostrFilter, at now: Now) {
+        subscriptions[id] = filter
+        for event in relay.published where filter.matches(event.event) { bring(.event(event, subscription: id)) }
+    }
     func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) {
         publish(event, geohash: geohash, at: now)
     }

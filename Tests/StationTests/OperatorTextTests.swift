@@ -26,6 +26,8 @@ final class OperatorTextTests: XCTestCase {
             bridge: .init(
                 enabled: false, advertised: false, cell: nil, channels: nil, queuedDeposits: 0, pendingDownlinks: 0,
                 carriersLastMinute: 0, carriersLimit: 20),
+            mail: .init(
+                enabled: true, working: true, usingRelays: true, carried: 3, limit: 200, atRelays: 2, undelivered: 1),
             network: .init(
                 tor: "required",
                 relays: [
@@ -57,6 +59,8 @@ final class OperatorTextTests: XCTestCase {
             gateway   on, announced to phones, channels #u4pruy, 4 of 30 carriers sent in
                       the last minute, 1 message waiting for a relay
             bridge    off
+            mail      on, 3 of 200 letters waiting, 2 of them at relays too, 1 fetched for
+                      neighbours who are not near enough
             storage   persistent, 1 record, 517 B, 11 MiB written in the last day, 12 KiB in
                       memory only: disk_full
             tor       required
@@ -111,7 +115,7 @@ final class OperatorTextTests: XCTestCase {
             Set(status.keys),
             [
                 "version", "uptime_seconds", "peer", "nickname", "attention", "clock", "radio", "mesh", "gateway",
-                "bridge", "network", "storage",
+                "bridge", "mail", "network", "storage",
             ])
         let keys = { (path: [String]) -> Set<String> in
             var value: Any? = status
@@ -134,6 +138,9 @@ final class OperatorTextTests: XCTestCase {
                 "enabled", "advertised", "channels", "queued_deposits", "pending_downlinks", "carriers_last_minute",
                 "carriers_limit",
             ])
+        XCTAssertEqual(
+            keys(["mail"]),
+            ["enabled", "working", "using_relays", "carried", "limit", "at_relays", "undelivered"])
         XCTAssertEqual(
             keys(["storage"]), ["mode", "state", "records", "bytes", "waiting_bytes", "written_last_day"])
         XCTAssertEqual(keys(["network"]), ["tor", "relays", "directory"])

@@ -40,7 +40,7 @@ final class OperatorTests: XCTestCase {
     func testEveryHelpFitsATerminal() throws {
         var texts = [try Programs.run("bitgated", "--help", in: scratch)]
         texts.append(try Programs.run("bitgate", "--help", in: scratch))
-        for command in ["status", "peers", "counters", "wipe", "config", "chat"] {
+        for command in ["status", "peers", "counters", "mail", "limits", "board", "wipe", "config", "chat"] {
             let help = try Programs.run("bitgate", "help", command, in: scratch)
             XCTAssertEqual(help.output, try Programs.run("bitgate", command, "--help", in: scratch).output)
             texts.append(help)

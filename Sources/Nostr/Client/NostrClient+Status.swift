@@ -9,6 +9,9 @@ extension NostrClient {
         relays.contains { connection($0)?.isOpen ?? false }
     }
 
+    /// Events that wait for a relay, of those nobody waits to hear of.
+    public var queuedEvents: Int { pending.unconfirmedCount }
+
     private func status(of connection: RelayConnection, at now: Instant) -> NostrRelayStatus {
         let state: NostrRelayStatus.State
         switch connection.phase {

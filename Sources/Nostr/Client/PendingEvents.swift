@@ -34,7 +34,7 @@ struct PendingEvents {
         return dropped
     }
 
-    private var unconfirmedCount: Int { entries.count(where: { $0.confirmation == nil }) }
+    var unconfirmedCount: Int { entries.count(where: { $0.confirmation == nil }) }
 
     func owes(_ relay: NostrRelayURL) -> Bool { entries.contains { $0.owed[relay] != nil } }
     func count(owedTo relay: NostrRelayURL) -> Int { entries.count(where: { $0.owed[relay] != nil }) }

@@ -16,6 +16,8 @@ final class Timekeeper {
     private let switchboard: Switchboard
     private let relays: Relays
     private let probe: TimeProbe?
+    private var isGoodForMesh = false
+    private var isTrusted = false
 
     init(_ service: ClockService, switchboard: Switchboard, relays: Relays, probe: TimeProbe?) {
         self.service = service
@@ -54,15 +56,32 @@ final class Timekeeper {
             switch step {
             case .closeRelays: relays.setOpen(false, now)
             case .openRelays: relays.setOpen(true, now)
-            case .withdrawGateway: switchboard.gateway.setClockTrusted(false, at: now)
-            case .offerGateway: switchboard.gateway.setClockTrusted(true, at: now)
-            case .silenceMesh: switchboard.mesh.setClockTrusted(false, at: now)
-            case .wakeMesh: switchboard.mesh.setClockTrusted(true, at: now)
+            case .withdrawGateway: offerGateway(false, at: now)
+            case .offerGateway: offerGateway(true, at: now)
+            case .silenceMesh: wakeMesh(false, at: now)
+            case .wakeMesh: wakeMesh(true, at: now)
             case .closeRoute: relays.setRouteOpen(false, now)
             case .openRoute: relays.setRouteOpen(true, now)
             case .shift: break
             }
         }
         if step == .openRoute { probe?.wayOpened() }
+    }
+
+    private func offerGateway(_ isTrusted: Bool, at now: Now) {
+        self.isTrusted = isTrusted
+        switchboard.gateway.setClockTrusted(isTrusted, at: now)
+        tellCourier(at: now)
+    }
+
+    private func wakeMesh(_ isGood: Bool, at now: Now) {
+        isGoodForMesh = isGood
+        switchboard.mesh.setClockTrusted(isGood, at: now)
+        tellCourier(at: now)
+    }
+
+    /// What is good for the mesh is good enough to take mail in and hand it over by.
+    private func tellCourier(at now: Now) {
+        switchboard.courier?.setClock(isUsable: isGoodForMesh, isTrusted: isTrusted, at: now)
     }
 }

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Gateway
 import Nostr
 import Radio
@@ -16,6 +17,7 @@ public struct Configuration: Equatable, Sendable {
     public var location = Location()
     public var gateway = Gateway()
     public var bridge = Bridge()
+    public var courier = Courier()
     public var nostr = Nostr()
     public var network = Network()
     public var panic = Panic()
@@ -72,6 +74,13 @@ public struct Configuration: Equatable, Sendable {
         public var isEnabled = true
         public var extraCells: [RendezvousCell] = []
         public var presence = false
+    }
+
+    /// Carrying sealed mail for others.
+    public struct Courier: Equatable, Sendable {
+        public var isEnabled = true
+        public var drops = true
+        public var trusted: [Fingerprint] = []
     }
 
     public struct Nostr: Equatable, Sendable {

@@ -9,6 +9,11 @@ enum ConfigurationTable {
         ("location", "Where the box stands. Only the 6-character cell is ever sent; coordinates stay in this file."),
         ("gateway", "Carrying public location channels between the mesh and Nostr relays."),
         ("bridge", "Joining this mesh with other meshes of the same area. Carries only what its author signed for it."),
+        (
+            "courier",
+            "Sealed letters for people who are away, carried until they come by. The box cannot read them; bitgate "
+                + "mail tells how many there are."
+        ),
         ("nostr", "Nostr relays."),
         ("network", "The way to the internet."),
         ("panic", "The wipe: bitgate wipe destroys all the box remembers, and its identity."),
@@ -109,6 +114,19 @@ enum ConfigurationTable {
                 "bridge.presence", \.bridge.presence, .boolean,
                 "Tell other meshes of the area that somebody is here, every few minutes. Counts the box as a person.",
                 .reload),
+
+            Setting(
+                "courier.enabled", \.courier.isEnabled, .boolean,
+                "Carry letters that neighbours leave, for a day at most.", .reload),
+            Setting(
+                "courier.drops", \.courier.drops, .boolean,
+                "Leave copies at the relays, where another box finds them for whoever they are for, and fetch what "
+                    + "lies there for the people nearby. Relays learn whose mail somebody asks for; nothing is asked "
+                    + "for anybody who is not in reach.", .reload),
+            Setting(
+                "courier.trusted", \.courier.trusted, .fingerprints,
+                "Fingerprints (64 hex digits, /fingerprint in a chat) of people who may leave 20 letters each instead "
+                    + "of 8, and whose letters stay when there is no room.", .reload),
 
             Setting(
                 "nostr.relays", \.nostr.relays, .relays,

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import EventLoop
 import Gateway
 import Glibc
@@ -45,6 +46,10 @@ extension Configuration {
             publishesChannelPresence: gateway.presence)
     }
 
+    func courierConfiguration(own: NoisePublicKey) -> CourierConfiguration {
+        CourierConfiguration(own: own, trusted: Set(courier.trusted), usesRelays: courier.drops)
+    }
+
     func relayChoice(_ keeper: DirectoryKeeper) -> RelayChoice {
         RelayChoice(defaults: defaultRelays, directory: keeper.source == .unneeded ? nil : keeper.directory)
     }
@@ -62,6 +67,7 @@ extension Configuration {
         merged.nickname = next.nickname
         merged.gateway = next.gateway
         merged.bridge = next.bridge
+        merged.courier = next.courier
         merged.nostr = next.nostr
         merged.log = next.log
         return merged

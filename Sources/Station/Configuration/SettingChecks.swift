@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Gateway
 import Mesh
 import Nostr
@@ -74,6 +75,18 @@ extension SettingRule where Value == [RendezvousCell] {
     }
 }
 
+extension SettingRule where Value == [Fingerprint] {
+    /// Digits as people copy them from a screen, in groups or not.
+    static var fingerprints: SettingRule {
+        .list(
+            atMost: SettingLimits.trusted, of: "fingerprints",
+            element: { text in
+                Fingerprint(hex: text.filter { $0 != " " }.lowercased()).map { .success($0) }
+                    ?? .failure("is no fingerprint of 64 hex digits")
+            }, write: { $0.hex })
+    }
+}
+
 extension SettingRule where Value == [NostrRelayURL] {
     /// Added relays, normalised (chapter 05 §4.1, §4.2).
     static var relays: SettingRule {
@@ -126,6 +139,9 @@ enum SettingLimits {
     /// Links of a controller: none has more than 32 in firmware people own.
     static let links = 1...32
     static let outgoingLinks = 0...32
+
+    /// People the operator trusts with more room for mail.
+    static let trusted = 100
 
     /// On a narrower link not even a fragment fits, and the box would be mute: 3 bytes of ATT header, 43 of a directed
     /// fragment and the smallest slice (chapter 01 §9.9).

@@ -30,6 +30,10 @@ final class RelayUplink: RelayPort {
     /// Sockets whose closing handshake is under way; each ends within seconds.
     private var closing: [ObjectIdentifier: WebSocketClient] = [:]
     private var connected: Set<NostrRelayURL> = []
+    /// Drops on their way. The relay client bounds how many connections they may have.
+    private var drops: [PublicationID: MailID] = [:]
+    /// Whether a default relay is connected, as last told.
+    private var isMailConnected = false
     /// What is subscribed at relays of a place, since those may change. The relay client bounds their number.
     private var subscriptions: [String: GatewaySubscription] = [:]
 
@@ -123,6 +127,7 @@ final class RelayUplink: RelayPort {
         sockets.removeAll()
         closing.removeAll()
         connected.removeAll()
+        drops.removeAll()
         subscriptions.removeAll()
         problems.removeAll()
         isolations.renew()
@@ -150,6 +155,14 @@ final class RelayUplink: RelayPort {
         if isTaken { subscriptions[subscription.id] = subscription }
     }
 
+    func publishDrop(_ event: VerifiedEvent, of mail: MailID, at now: Now) {
+        drops[client.publishIsolated(event, to: client.defaultRelays, at: now)] = mail
+    }
+
+    func subscribeDrops(_ id: String, _ filter: NostrFilter, at now: Now) {
+        client.subscribe(id, filter, to: .defaultSet, movesSince: false, at: now)
+    }
+
     func unsubscribe(_ id: String, at now: Now) {
         subscriptions[id] = nil
         client.unsubscribe(id, at: now)
@@ -166,7 +179,7 @@ final class RelayUplink: RelayPort {
 
     func nextInput(at now: Now) -> RelayInput? {
         guard let effect = client.nextEffect() else {
-            return durable.next(at: now) { choice.relays(of: $0) }
+            return durable.next(at: now) { choice.relays(of: $0) } ?? mailNews
         }
         switch effect {
         case .dial(let id): dial(id, at: now)
@@ -180,10 +193,21 @@ final class RelayUplink: RelayPort {
         case .published(let id, let outcome):
             durable.publications.finished(id, outcome, at: now)
             onPublished?(id, outcome)
+            guard let mail = drops.removeValue(forKey: id) else { break }
+            if case .accepted = outcome { return .dropped(mail, isConfirmed: true) }
+            return .dropped(mail, isConfirmed: false)
         case .endOfStored(let subscription): return .loaded(subscription: subscription)
         case .fetchInformation(let relay): askForInformation(relay)
         }
         return .handled
+    }
+
+    /// Only the default relays carry mail (chapter 06 §5.2): which these are may change as well as what is connected.
+    private var mailNews: RelayInput? {
+        let isConnected = client.defaultRelays.contains { connected.contains($0) }
+        guard isConnected != isMailConnected else { return nil }
+        isMailConnected = isConnected
+        return .mailConnectivity(isConnected)
     }
 
     // MARK: Sockets

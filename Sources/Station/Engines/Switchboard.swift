@@ -44,6 +44,10 @@ final class Switchboard: LinkPortDelegate {
     let relays: (any RelayPort)?
     /// `nil` where nobody looks at notes.
     let notes: NotesDesk?
+    /// `nil` where no mail is carried for others.
+    let courier: Courier?
+    /// `nil` where mail does not outlive the process.
+    let mailArchive: MailArchive?
     weak var observer: (any SwitchboardObserver)?
     /// Hears what peers' clocks say, whenever all engines are quiet: it may change what time it is.
     weak var clock: ClockService?
@@ -63,9 +67,11 @@ final class Switchboard: LinkPortDelegate {
     init(
         loop: any EventLoop, radio: any LinkPort, mesh: MeshNode, gateway: Gateway, relays: (any RelayPort)? = nil,
         ownCapabilities: Capabilities = [], archive: MeshArchive? = nil, carried: NostrArchive? = nil,
-        notes: NotesDesk? = nil
+        notes: NotesDesk? = nil, courier: Courier? = nil, mailArchive: MailArchive? = nil
     ) {
         self.notes = notes
+        self.courier = courier
+        self.mailArchive = mailArchive
         self.loop = loop
         self.radio = radio
         self.mesh = mesh
@@ -77,6 +83,8 @@ final class Switchboard: LinkPortDelegate {
         radio.delegate = self
         relays?.onActivity = { [weak self] input in self?.perform(input) }
     }
+
+    var now: Now { loop.now }
 
     /// Feeds an input to an engine and carries out what follows from it.
     func perform<Result>(_ input: (Now) -> Result) -> Result {
@@ -138,6 +146,8 @@ final class Switchboard: LinkPortDelegate {
             carry(effect)
         } else if let effect = gateway.nextEffect() {
             carry(effect)
+        } else if let effect = courier?.nextEffect() {
+            carry(effect)
         } else if let effect = notes?.nextEffect() {
             carry(effect)
         } else if let input = relays?.nextInput(at: loop.now) {
@@ -162,6 +172,8 @@ final class Switchboard: LinkPortDelegate {
             case .timeHeard(let time, let peer, let link):
                 if clock != nil { timesHeard.append((time, peer, link)) }
             case .identityLearned(let identity): archive?.keep(identity, at: loop.now.monotonic)
+            case .mail(let envelope, _, let depositor): courier?.arrived(envelope, depositor: depositor, at: loop.now)
+            case .announced(let peer, let key, let standing): announced(peer, key, standing)
             default: break
             }
             observer?.happened(event)
@@ -205,6 +217,8 @@ final class Switchboard: LinkPortDelegate {
             if observer?.takes(event, of: subscription) == true { break }
             if let notes, notes.owns(subscription: subscription) {
                 notes.relayEvent(event, at: loop.now)
+            } else if let courier, Courier.owns(subscription: subscription) {
+                courier.relayEvent(event, at: loop.now)
             } else {
                 gateway.relayEvent(event, subscription: subscription, at: loop.now)
             }
@@ -213,6 +227,8 @@ final class Switchboard: LinkPortDelegate {
         case .connectivity(let isConnected):
             gateway.relayConnectivityChanged(isConnected, at: loop.now)
             observer?.relayConnectivityChanged(isConnected)
+        case .mailConnectivity(let isConnected): courier?.relayConnectivityChanged(isConnected, at: loop.now)
+        case .dropped(let mail, let isConfirmed): courier?.published(mail, isConfirmed: isConfirmed, at: loop.now)
         case .published, .handled: break
         }
     }
@@ -220,9 +236,9 @@ final class Switchboard: LinkPortDelegate {
     // MARK: Time
 
     private func arm() {
-        let next = [mesh.nextDeadline, gateway.nextDeadline, notes?.nextDeadline, relays?.nextDeadline].compactMap {
-            $0
-        }.min()
+        let next = [
+            mesh.nextDeadline, gateway.nextDeadline, courier?.nextDeadline, notes?.nextDeadline, relays?.nextDeadline,
+        ].compactMap { $0 }.min()
         guard next != armed else { return }
         timer?.cancel()
         armed = next
@@ -238,6 +254,7 @@ final class Switchboard: LinkPortDelegate {
             func isDue(_ deadline: Instant?) -> Bool { deadline.map { $0 <= now.monotonic } ?? false }
             if isDue(mesh.nextDeadline) { mesh.timeout(at: now) }
             if isDue(gateway.nextDeadline) { gateway.timeout(at: now) }
+            if isDue(courier?.nextDeadline) { courier?.timeout(at: now) }
             if isDue(notes?.nextDeadline) { notes?.timeout(at: now) }
             if isDue(relays?.nextDeadline) { relays?.timeout(at: now) }
         }
@@ -273,6 +290,10 @@ enum RelayInput {
     case connectivity(Bool)
     /// What relays had stored for the subscription has come, or has been waited for long enough.
     case loaded(subscription: String)
+    /// Whether a relay of those that carry mail is connected has changed.
+    case mailConnectivity(Bool)
+    /// A drop's publication is over.
+    case dropped(MailID, isConfirmed: Bool)
     /// A durable publication is over.
     case published(PublicationKey, DurablePublications.Outcome)
     /// Something that concerns nobody else was dealt with.
@@ -287,7 +308,11 @@ protocol RelayPort: AnyObject {
     func publish(_ event: VerifiedEvent, geohash: String, at now: Now)
     /// Until a relay of the place has confirmed it, over restarts too.
     func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now)
+    /// Leaves mail at the default relays, over connections of its own; `dropped` tells whether one confirmed it.
+    func publishDrop(_ event: VerifiedEvent, of mail: MailID, at now: Now)
     func subscribe(_ subscription: GatewaySubscription, at now: Now)
+    /// Asks the default relays, for what they keep too.
+    func subscribeDrops(_ id: String, _ filter: NostrFilter, at now: Now)
     func unsubscribe(_ id: String, at now: Now)
 
     /// Carries out one effect of the Nostr engine; `nil` when it is quiet.

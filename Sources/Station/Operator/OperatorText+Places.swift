@@ -39,3 +39,20 @@ extension OperatorText {
         return lines.joined(separator: "\n") + "\n"
     }
 }
+
+extension OperatorText {
+    public static func board(_ report: BoardReport) -> String {
+        guard !report.posts.isEmpty else { return "nothing is pinned\n" }
+        var lines: [String] = []
+        for post in report.posts {
+            let name = post.name.isEmpty ? "anon" : TerminalText.escape(post.name)
+            var about = "\(name), \(span(post.ageSeconds)) ago"
+            if let place = post.place { about += " about #" + TerminalText.escape(place) }
+            about += ", gone in \(span(post.leftSeconds))"
+            if post.urgent { about += ", urgent" }
+            if post.own { about += ", yours: " + TerminalText.escape(post.id) }
+            lines += [about, "  " + TerminalText.escape(post.text)]
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}

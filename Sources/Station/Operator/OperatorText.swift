@@ -16,6 +16,7 @@ public enum OperatorText {
             "mesh", "\(count(report.mesh.neighbours, "neighbour")), \(count(report.mesh.reachable, "peer")) in reach")
         lines += row("gateway", service(report.gateway))
         lines += row("bridge", service(report.bridge))
+        lines += row("mail", mail(report.mail))
         lines += row("storage", storage(report.storage))
         lines += row("tor", tor(report.network))
         lines += torSteps(report.network).flatMap { detail($0) }

@@ -27,7 +27,7 @@ extension Station {
             bridge: report(
                 service.bridge, enabled: configuration.bridge.isEnabled,
                 advertised: service.advertisement.capabilities.contains(.bridge), cell: configuration.cell?.geohash),
-            network: networkReport, storage: storage)
+            mail: mailStatus, network: networkReport, storage: storage)
     }
 
     private var storage: StatusReport.Storage {
@@ -76,6 +76,7 @@ extension Station {
             "bridge_deposits": named(counters.bridgeDeposits.all),
             "bridge_broadcasts": named(counters.bridgeBroadcasts.all),
             "bridge_downlinks": named(counters.bridgeDownlinks.all),
+            "mail": named(courier?.outcomes.all ?? []),
             "control": named(controlTally.all),
             "vault": named(vault.counts.all),
         ]
@@ -190,7 +191,7 @@ extension Station {
 
     private func seconds(since instant: Instant, _ now: Now) -> Int { Int((now.monotonic - instant).seconds) }
 
-    private func named(_ counts: [(name: String, count: UInt64)]) -> [String: UInt64] {
+    func named(_ counts: [(name: String, count: UInt64)]) -> [String: UInt64] {
         Dictionary(counts.map { (Station.stableName($0.name), $0.count) }, uniquingKeysWith: { $1 })
     }
 

@@ -12,6 +12,7 @@ extension StatusReport: JSONConvertible {
         mesh = try json.convert("mesh")
         gateway = try json.convert("gateway")
         bridge = try json.convert("bridge")
+        mail = try json.convert("mail")
         network = try json.convert("network")
         storage = try json.convert("storage")
     }
@@ -20,7 +21,8 @@ extension StatusReport: JSONConvertible {
         [
             "version": .text(version), "uptime_seconds": .count(uptimeSeconds), "peer": .text(peer),
             "nickname": .text(nickname), "attention": attention.json, "clock": clock.json, "radio": radio.json,
-            "mesh": mesh.json, "gateway": gateway.json, "bridge": bridge.json, "network": network.json,
+            "mesh": mesh.json, "gateway": gateway.json, "bridge": bridge.json, "mail": mail.json,
+            "network": network.json,
             "storage": storage.json,
         ]
     }
@@ -122,6 +124,26 @@ extension StatusReport.Service: JSONConvertible {
             "channels": channels?.json, "queued_deposits": .count(queuedDeposits),
             "pending_downlinks": .count(pendingDownlinks), "carriers_last_minute": .count(carriersLastMinute),
             "carriers_limit": .count(carriersLimit),
+        ]
+    }
+}
+
+extension StatusReport.Mail: JSONConvertible {
+    public init(json: JSONValue) throws(JSONMismatch) {
+        enabled = try json.truth("enabled")
+        working = try json.truth("working")
+        usingRelays = try json.truth("using_relays")
+        carried = try json.integer("carried")
+        limit = try json.integer("limit")
+        atRelays = try json.integer("at_relays")
+        undelivered = try json.integer("undelivered")
+    }
+
+    public var json: JSONValue {
+        [
+            "enabled": .truth(enabled), "working": .truth(working), "using_relays": .truth(usingRelays),
+            "carried": .count(carried), "limit": .count(limit), "at_relays": .count(atRelays),
+            "undelivered": .count(undelivered),
         ]
     }
 }

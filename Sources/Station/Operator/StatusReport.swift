@@ -14,6 +14,8 @@ public struct StatusReport: Equatable, Sendable {
     public var mesh: Mesh
     public var gateway: Service
     public var bridge: Service
+    public var mail = Mail(
+        enabled: false, working: false, usingRelays: false, carried: 0, limit: 0, atRelays: 0, undelivered: 0)
     public var network: Network
     public var storage: Storage
 
@@ -81,6 +83,17 @@ public struct StatusReport: Equatable, Sendable {
         public var pendingDownlinks: Int
         public var carriersLastMinute: Int
         public var carriersLimit: Int
+    }
+
+    /// Letters carried for others; `mail` tells more.
+    public struct Mail: Equatable, Sendable {
+        public var enabled: Bool
+        public var working: Bool
+        public var usingRelays: Bool
+        public var carried: Int
+        public var limit: Int
+        public var atRelays: Int
+        public var undelivered: Int
     }
 
     public struct Storage: Equatable, Sendable {

@@ -36,8 +36,17 @@ enum BoxStores {
     static let directory = VaultStore(
         number: 23, name: "directory", records: 1, bytes: 2 * GeoRelayDirectory.maximumFileBytes)
 
+    /// Mail carried for others: the largest envelope, whom it was shared with, and what sealing adds.
+    static let mail = VaultStore(
+        number: 30, name: "mail", records: CourierLimits.gateway.total,
+        bytes: CourierLimits.gateway.total * (CarriedEnvelope.largestRecord + 128))
+    /// Drops that were dealt with, for a day.
+    static let dealtDrops = VaultStore(
+        number: 31, name: "dealt-drops", records: CourierLimits.rememberedDrops,
+        bytes: CourierLimits.rememberedDrops * 256)
+
     /// The last known time, below which no later run goes without the operator's word.
     static let clock = VaultStore(number: 8, name: "clock", records: 1, bytes: 256)
 
-    static let all = [history, board, identities, publications, processed, carried, directory, clock]
+    static let all = [history, board, identities, publications, processed, carried, directory, mail, dealtDrops, clock]
 }

@@ -1,0 +1,70 @@
+import Basics
+import Gateway
+import Mesh
+import Wire
+
+/// The operator at the bulletin board (chapter 04 §11.5, §11.6).
+extension Station {
+    var boardReport: BoardReport {
+        let now = now
+        func seconds(_ from: WallTime, _ to: WallTime) -> Int {
+            to > from ? Int(clamping: to.milliseconds - from.milliseconds) / 1_000 : 0
+        }
+        return BoardReport(
+            posts: mesh.boardPosts(at: now).map { post in
+                BoardReport.Post(
+                    id: Hex.encode(post.postID), name: post.authorNickname, text: post.content,
+                    place: post.geohash.isEmpty ? nil : post.geohash, ageSeconds: seconds(post.createdAt, now.wall),
+                    leftSeconds: seconds(now.wall, post.expiresAt), urgent: post.isUrgent, own: mesh.isOwn(post))
+            })
+    }
+
+    func postOnBoard(_ argument: String?) throws(ControlError) -> BoardReport {
+        guard let request = argument.flatMap({ BoardRequest(argument: $0) }) else {
+            throw ControlError(
+                code: "malformed",
+                message: "no post: 1 to \(BoardPost.contentSizes.upperBound) bytes for 1 to 7 days, at a lower-case "
+                    + "geohash or none")
+        }
+        try atBoard { (now) throws(BoardRefusal) in
+            let post = try mesh.post(
+                onBoard: request.text, geohash: request.place ?? "", days: request.days, isUrgent: request.isUrgent,
+                at: now)
+            guard request.isCopied, let place = request.place else { return }
+            _ = switchboard.notes?.post(
+                post.content, at: place, nickname: post.authorNickname, expiresAt: post.expiresAt,
+                isUrgent: post.isUrgent, work: uplink.work(for: place), copyOf: post.postID, at: now)
+        }
+        return boardReport
+    }
+
+    func removeFromBoard(_ argument: String?) throws(ControlError) -> BoardReport {
+        guard let id = argument.flatMap({ Hex.decode($0) }) else {
+            throw ControlError(code: "malformed", message: "no ID of a post: bitgate board lists them")
+        }
+        try atBoard { (now) throws(BoardRefusal) in
+            _ = try mesh.remove(fromBoard: id, at: now)
+            switchboard.notes?.delete(copyOf: id, at: now)
+        }
+        return boardReport
+    }
+
+    private func atBoard(_ body: (Now) throws(BoardRefusal) -> Void) throws(ControlError) {
+        let refusal = switchboard.perform { now -> BoardRefusal? in
+            do throws(BoardRefusal) {
+                try body(now)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        switch refusal {
+        case .text: throw ControlError(code: "refused", message: "there is no text")
+        case .geohash: throw ControlError(code: "refused", message: "that is no place")
+        case .notNow:
+            throw ControlError(code: "refused", message: "the clock is not known to be right: bitgate clock tells")
+        case .unknownPost: throw ControlError(code: "refused", message: "this box has pinned no such post")
+        case nil: break
+        }
+    }
+}

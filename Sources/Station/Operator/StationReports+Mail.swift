@@ -1,0 +1,29 @@
+import Basics
+import Gateway
+
+/// What the operator may know of letters: numbers, never who (chapter 06 §13).
+extension Station {
+    var mailReport: MailReport {
+        let status = courier?.status(at: now)
+        func tier(_ name: String, _ tier: CourierStatus.Tier?) -> MailReport.Tier {
+            MailReport.Tier(
+                name: name, carried: tier?.carried ?? 0, limit: tier?.limit ?? 0,
+                oldestSeconds: tier?.oldestAge.map { Int(clamping: $0 / 1_000) })
+        }
+        return MailReport(
+            enabled: configuration.courier.isEnabled, working: status?.isOn ?? false,
+            usingRelays: status?.isUsingRelays ?? false,
+            tiers: [tier("trusted", status?.favorite), tier("verified", status?.verified)],
+            atRelays: status?.published ?? 0, publishing: status?.publishing ?? 0,
+            undelivered: status?.undelivered ?? 0, watched: status?.watchedPeers ?? 0,
+            subscriptions: status?.subscriptions ?? 0, outcomes: named(courier?.outcomes.all ?? []))
+    }
+
+    var mailStatus: StatusReport.Mail {
+        let report = mailReport
+        return StatusReport.Mail(
+            enabled: report.enabled, working: report.working, usingRelays: report.usingRelays,
+            carried: report.tiers.reduce(0) { $0 + $1.carried }, limit: CourierLimits.gateway.total,
+            atRelays: report.atRelays, undelivered: report.undelivered)
+    }
+}
