@@ -71,8 +71,8 @@ extension Courier {
             return outcomes.count(.dropForNobody)
         }
         undelivered.add(envelope, for: addressee.key, from: event.id)
-        let id = MailID(envelope)
-        emit(.send(envelope, to: addressee.peer, .provenLink, .drop(id, addressee.key)))
+        // In its turn with whatever else there is for the peer: anybody can leave any number of drops for anybody.
+        visit(addressee.peer, addressee.key, isCourier: false, at: now)
     }
 
     // MARK: Subscriptions

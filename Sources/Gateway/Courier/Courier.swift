@@ -163,7 +163,7 @@ public final class Courier {
         }
     }
 
-    private func visit(_ peer: PeerID, _ key: NoisePublicKey, isCourier: Bool, at now: Now) {
+    func visit(_ peer: PeerID, _ key: NoisePublicKey, isCourier: Bool, at now: Now) {
         guard visits[peer] == nil, visits.count < CourierLimits.visits else { return }
         visits[peer] = Visit(key: key, isCourier: isCourier, due: now.monotonic)
         serve(peer, at: now)

@@ -22,15 +22,23 @@ struct UndeliveredDrops {
 
     subscript(id: MailID) -> Drop? { drops.first { $0.id == id } }
 
-    /// The longest waiting makes room: relays tell it again.
+    /// Of whom most wait, the longest waiting makes room: relays tell it again, and whoever leaves many drops for one
+    /// addressee pushes out no others'.
     mutating func add(_ envelope: CourierEnvelope, for addressee: NoisePublicKey, from event: EventID) {
         let id = MailID(envelope)
         if let index = drops.firstIndex(where: { $0.id == id }) {
             if drops[index].events.count < CourierLimits.undelivered { drops[index].events.append(event) }
             return
         }
-        if drops.count >= CourierLimits.undelivered { drops.removeFirst() }
+        if drops.count >= CourierLimits.undelivered { removeOldestOfMost() }
         drops.append(Drop(id: id, envelope: envelope, addressee: addressee, events: [event], lastSpeculative: nil))
+    }
+
+    private mutating func removeOldestOfMost() {
+        var counts: [NoisePublicKey: Int] = [:]
+        for drop in drops { counts[drop.addressee, default: 0] += 1 }
+        let most = counts.values.max()
+        if let index = drops.firstIndex(where: { counts[$0.addressee] == most }) { drops.remove(at: index) }
     }
 
     func waiting(for addressee: NoisePublicKey) -> [Drop] { drops.filter { $0.addressee == addressee } }

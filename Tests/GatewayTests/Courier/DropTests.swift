@@ -327,4 +327,38 @@ final class DropTests: XCTestCase {
         rig.tell(try rig.drop(rig.box.mail(9, at: rig.now.wall)))
         XCTAssertEqual(rig.courier.memory.count, 1)
     }
+
+    func testManyDropsForOnePushOutNobodyElses() throws {
+        let rig = CourierRig()
+        let carol = Correspondent(3)
+        for person in [bob, carol] { rig.meet(person, .direct) }
+        rig.writes = false
+        let mail = carol.mail(1, copies: 1, at: rig.now.wall)
+        rig.tell(try rig.drop(mail))
+        for number in 0..<200 as Range<UInt8> {
+            rig.tell(try rig.drop(bob.mail(number, copies: 1, at: rig.now.wall)))
+        }
+        XCTAssertEqual(rig.status.undelivered, 64)
+        rig.writes = true
+        rig.meet(carol, .proven)
+        XCTAssertEqual(rig.handed, [mail])
+    }
+
+    func testManyDropsForOneAreGivenInTurns() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .proven)
+        let start = rig.now.wall
+        for number in 0..<20 as Range<UInt8> {
+            let mail = CourierEnvelope(
+                recipientTag: bob.mail(0, at: start).recipientTag,
+                expiry: WallTime(milliseconds: start.milliseconds + 3_600_000),
+                ciphertext: [number] + [UInt8](repeating: 7, count: 8_000))
+            rig.tell(try rig.drop(mail))
+        }
+        XCTAssertEqual(rig.handed.count, 1)
+        rig.advance(by: .seconds(2))
+        XCTAssertEqual(rig.handed.count, 4, "24 KiB every two seconds")
+        rig.advance(by: .seconds(20))
+        XCTAssertEqual(rig.handed.count, 20)
+    }
 }
