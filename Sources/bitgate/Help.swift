@@ -253,7 +253,7 @@ enum Help {
 
         Afterwards the box only relays on its mesh, under a random name, unless
         panic.resume is set. Where bitgated may write its configuration file, the wipe
-        takes nickname, place, channels and relays out of it, and all comments.
+        takes nickname, place, channels, relays, trusted people and all comments out.
 
           --yes \(WipeConfirmation.word)   for scripts: instead of typing the word
           --status        how the last wipe ended

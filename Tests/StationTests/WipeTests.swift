@@ -159,11 +159,14 @@ final class WipeTests: XCTestCase {
         nostr.relays = ["ws://127.0.0.1:7777"]
         gateway.channels = ["u4pru"]
         bridge.extra_cells = ["gcpvj0"]
+        courier.trusted = ["\(String(repeating: "c0ffee00", count: 8))"]
         """.write(toFile: file, atomically: true, encoding: .utf8)
         chmod(file, 0o640)
         try live(try Configuration(contentsOf: file), from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        for word in ["pub", "harbour", "u4pru", "7777", "gcpvj0"] { XCTAssertFalse(text.contains(word), text) }
+        for word in ["pub", "harbour", "u4pru", "7777", "gcpvj0", "c0ffee"] {
+            XCTAssertFalse(text.contains(word), text)
+        }
         let left = try Configuration(contentsOf: file)
         XCTAssertEqual(left.air.mtu, 300)
         XCTAssertEqual(left.stateDirectory, folder + "/state")

@@ -26,4 +26,15 @@ extension Station {
             carried: report.tiers.reduce(0) { $0 + $1.carried }, limit: CourierLimits.gateway.total,
             atRelays: report.atRelays, undelivered: report.undelivered)
     }
+
+    var mailAttention: [StatusReport.Attention] {
+        guard let status = courier?.status(at: now), status.isOn, status.verified.carried >= status.verified.limit
+        else { return [] }
+        return [
+            StatusReport.Attention(
+                code: "mail_full", message: "There is no room for letters of people who are not trusted.",
+                remedy: "Letters go when they are fetched, or after a day. courier.trusted gives people you know "
+                    + "room of their own.")
+        ]
+    }
 }

@@ -92,7 +92,7 @@ extension Station {
         }
         items += wipeAttention + storageAttention + RadioAdvice.attention(of: radio, at: now.monotonic)
         let carries = configuration.gateway.isEnabled || configuration.bridge.isEnabled
-        items += clockAttention + networkAttention
+        items += clockAttention + networkAttention + mailAttention
         if carries, uplink.route.access == .open, !uplink.isConnected {
             add(
                 "no_relay", "No relay is connected: messages of mesh-only phones wait, at most 20 of them.",

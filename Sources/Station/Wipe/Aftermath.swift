@@ -61,6 +61,8 @@ struct Aftermath: Equatable {
         bare.gateway.channels = []
         bare.bridge.isEnabled = false
         bare.bridge.extraCells = []
+        bare.courier.isEnabled = false
+        bare.courier.trusted = []
         bare.nostr.relays = []
         bare.nostr.useBuiltInRelays = false
         return bare
