@@ -37,9 +37,13 @@ public struct ButtonGesture: Sendable {
     private var raw: Bool
     private var rawSince: Instant
     private var events: [Event] = []
+    private let debounce: Interval
 
-    /// - Parameter isPressed: the level when the line was opened.
-    public init(isPressed: Bool, at now: Instant) {
+    /// - Parameters:
+    ///   - isPressed: the level when the line was opened.
+    ///   - debounce: a level that holds for this long is one.
+    public init(isPressed: Bool, at now: Instant, debounce: Interval = PanelLimits.debounce) {
+        self.debounce = debounce
         level = isPressed
         raw = isPressed
         rawSince = now
@@ -61,7 +65,7 @@ public struct ButtonGesture: Sendable {
     public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
     public var nextDeadline: Instant? {
-        let settled = raw != level ? rawSince + PanelLimits.debounce : nil
+        let settled = raw != level ? rawSince + debounce : nil
         return [settled, phaseDeadline].compactMap { $0 }.min()
     }
 
@@ -80,7 +84,7 @@ public struct ButtonGesture: Sendable {
     public mutating func timeout(at now: Instant) {
         while let due = nextDeadline, due <= now {
             // Where both are due, what the finger did counts from when it did it.
-            if raw != level, rawSince + PanelLimits.debounce == due {
+            if raw != level, rawSince + debounce == due {
                 level = raw
                 changed(at: rawSince)
             } else {

@@ -4,6 +4,9 @@ import Glibc
 
 /// The GPIO chips of this machine, found by looking: their numbers have gaps and mean nothing.
 public struct GPIOChips {
+    /// The library through which lines are taken, such as `libgpiod 2.2.1`.
+    public static var library: String { "libgpiod " + String(cString: panel_library_version()) }
+
     private let folder: String
 
     public init(folder: String = "/dev") { self.folder = folder }
@@ -23,7 +26,7 @@ public struct GPIOChips {
     }
 
     /// Where a line is. A chip that may not be opened yet counts as the reason when nothing else has the line.
-    func find(_ address: LineAddress) throws(GPIOProblem) -> (path: String, offset: UInt32) {
+    public func find(_ address: LineAddress) throws(GPIOProblem) -> (path: String, offset: UInt32) {
         var labels: [String] = []
         var closed: String?
         for path in paths {

@@ -24,6 +24,9 @@ public final class Panel {
     private var nextPoll: Instant?
     private var retries: [String: Retry] = [:]
     private var isRunning = false
+    /// Since when the outcome of a wipe is shown.
+    private var outcomeSince: Instant?
+    private var wipeBegan: Instant?
 
     private struct LitLamp {
         let line: any PanelLine
@@ -74,20 +77,53 @@ public final class Panel {
 
     public func show(_ state: PanelState) {
         guard state != self.state else { return }
+        if state.wipe != .wiped {
+            outcomeSince = nil
+        } else if self.state.wipe != .wiped {
+            outcomeSince = loop.now.monotonic
+        }
         self.state = state
         update()
     }
 
-    /// For the moment before a wipe holds the loop: lamps that cannot blink stay lit.
+    /// For a wipe that holds the loop: what is shown goes on with `playWiping` alone.
     public func showWiping() {
         state.wipe = .wiping
-        for lamp in lamps.values { _ = lamp.line.set(true) }
+        wipeBegan = loop.now.monotonic
+        playWiping()
     }
 
-    /// What is wrong, for `status`: a line each.
-    public var problems: [String] {
-        retries.sorted { $0.key < $1.key }.map { "panel.\($0.key): \($0.value.problem)" }
-            + (gesture?.isStuck ?? false ? ["panel.button: it is pressed all the time, and is not listened to"] : [])
+    /// Sees to the lamps while a wipe holds the loop.
+    public func playWiping() {
+        guard isRunning, let wipeBegan else { return }
+        let elapsed = (loop.now.monotonic - wipeBegan).milliseconds
+        for (lamp, lit) in lamps {
+            let sign = PanelFace.sign(of: lamp, in: state, gesture: nil, isAlone: configuration.isAlone)
+            let isLit = sign.pattern.isLit(at: elapsed)
+            if lit.line.set(isLit) {
+                lamps[lamp]?.isLit = isLit
+                lamps[lamp]?.sign = nil
+            }
+        }
+    }
+
+    /// No panel, which is no error.
+    public var isEmpty: Bool { configuration.isEmpty }
+
+    /// Nil where there is no panel.
+    public var report: PanelReport? {
+        guard !configuration.isEmpty else { return nil }
+        return PanelReport(
+            lamps: Lamp.allCases.filter { configuration.lamps[$0] != nil }.map { lamp in
+                PanelReport.LampReport(
+                    lamp: lamp, sign: lamps[lamp].map { $0.sign ?? .dark }, problem: retries[lamp.rawValue]?.problem)
+            }, button: buttonReport)
+    }
+
+    private var buttonReport: PanelReport.Button {
+        guard configuration.button != nil else { return .none }
+        guard let gesture else { return .missing(retries["button"]?.problem) }
+        return gesture.isStuck ? .stuck : .listening
     }
 
     // MARK: Time
@@ -129,9 +165,11 @@ public final class Panel {
         if button == nil, let wire = configuration.button,
             let line = take(wire, .input, as: "button", at: now)
         {
-            guard let isPressed = line.isActive else { return }
+            guard let isPressed = line.isActive else {
+                return failed("button", .failed(wire.address, "it cannot be read"), at: now)
+            }
             button = line
-            gesture = ButtonGesture(isPressed: isPressed, at: now)
+            gesture = ButtonGesture(isPressed: isPressed, at: now, debounce: configuration.debounce)
             nextPoll = now + PanelLimits.buttonPoll
             buttonWatch = line.edges.map { descriptor in
                 loop.watch(descriptor, .read) { [weak self] _ in self?.buttonChanged() }
@@ -197,7 +235,7 @@ public final class Panel {
         switch event {
         case .tapped:
             showing = Showing(began: now)
-            if state.wipe == .wiped { onAcknowledge?() }
+            if let outcomeSince, now - outcomeSince >= PanelLimits.outcomeShown { onAcknowledge?() }
         case .arming: gestureSign = .wipeArming
         case .armed: gestureSign = .wipeArmed
         case .awaitingConfirmation, .confirming: gestureSign = .wipeConfirm

@@ -5,7 +5,7 @@ public enum PanelLimits {
     // MARK: Button (chapter 06 §11.5)
 
     /// A level that holds for this long is one: contacts bounce for less than 10 ms, and thumbs are slower.
-    static let debounce = Interval.milliseconds(30)
+    public static let debounce = Interval.milliseconds(30)
     /// A press let go before this shows the status; one held longer begins to arm.
     static let tap = Interval.seconds(1)
     /// A press held for this long arms the wipe.
@@ -20,6 +20,9 @@ public enum PanelLimits {
 
     /// How long a tap keeps the status on show.
     static let statusShown = Interval.seconds(20)
+
+    /// How long the outcome of a wipe is shown before a tap can take it away (chapter 06 §11.5 I).
+    static let outcomeShown = Interval.seconds(10)
 
     // MARK: Lines
 

@@ -1,3 +1,5 @@
+import Basics
+
 /// A line as the panel uses it; GPIO stands behind it, and a scripted one in tests.
 public protocol PanelLine: AnyObject {
     /// Whether it is active; nil when the line is gone.
@@ -31,6 +33,8 @@ public struct PanelConfiguration: Equatable, Sendable {
     public var button: PanelWire?
     /// Lamps stay dark until the button is tapped, but for faults and the wipe.
     public var isQuiet: Bool
+    /// A level of the button that holds for this long is one.
+    public var debounce = PanelLimits.debounce
 
     public init(lamps: [Lamp: PanelWire] = [:], button: PanelWire? = nil, isQuiet: Bool = false) {
         self.lamps = lamps

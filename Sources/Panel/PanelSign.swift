@@ -59,7 +59,7 @@ public enum PanelSign: String, CaseIterable, Sendable {
         case .well: "all is well"
         case .starting: "starting"
         case .waitingForTime: "waiting for a clock that can be trusted; nothing is published until then"
-        case .torUnreachable: "Tor cannot be reached"
+        case .torUnreachable: "no way through Tor: it is not there, or gets nowhere"
         case .torBeginning: "Tor is connecting, below half"
         case .torAlmost: "Tor is connecting, more than half"
         case .withoutTor: "on the internet without Tor, as configured: relays see this box's address"
@@ -72,7 +72,7 @@ public enum PanelSign: String, CaseIterable, Sendable {
         case .wipeConfirm: "press again for a second to destroy everything; wait to cancel"
         case .wiping: "destroying everything"
         case .wiped: "everything was destroyed; this is a new box"
-        case .wipeFailed: "the wipe is NOT complete: radios stay off, press again to retry"
+        case .wipeFailed: "the wipe is NOT complete: data may remain, radios stay off; make the gesture again to retry"
         }
     }
 }

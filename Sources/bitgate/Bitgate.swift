@@ -16,6 +16,7 @@ enum Bitgate {
         ("notes", Help.notes, NotesCommand.run),
         ("wipe", Help.wipe, WipeCommand.run),
         ("doctor", Help.doctor, DoctorCommand.run),
+        ("panel", Help.panel, PanelCommand.run),
         ("relay", Help.relay, RelayCommand.run),
         ("config", Help.config, ConfigCommand.run),
         ("tor", Help.tor, TorCommand.run),

@@ -17,6 +17,7 @@ enum Help {
           notes             read, pin and take away notes of a place
           clock             what time it is for the box, and your say in it
           wipe              destroy all the box remembers, and its identity
+          panel             what the lamps of a box say
           doctor            what this machine lacks for the radio and the box
           relay check       try whether a relay can be used from here
           config check      verify a configuration file without starting
@@ -242,6 +243,21 @@ enum Help {
         \(socket)
 
         \(statuses)
+        """
+
+    static let panel = """
+        usage: bitgate panel [--markdown | --svg | --json]
+
+        Prints what each pattern of the lamps means, and on which lamps it is seen.
+        bitgate status tells what they show right now.
+
+          --markdown      the table of the operator's guide
+          --svg           its picture
+          --json          for each sign how long it is lit and dark, in milliseconds,
+                          alternating and beginning with lit; empty for dark
+
+        Exit status: 0 done, 64 wrong usage, 74 the output cannot be written.
+
         """
 
     static let wipe = """

@@ -47,6 +47,17 @@ final class PanelTests: XCTestCase {
         return panel
     }
 
+    private func problems(of panel: Panel) -> [String] {
+        guard let report = panel.report else { return [] }
+        var problems = report.lamps.compactMap { lamp in lamp.problem.map { "panel.\(lamp.lamp.rawValue): \($0)" } }
+        switch report.button {
+        case .none, .listening: break
+        case .stuck: problems.append("panel.button: stuck")
+        case .missing(let problem): problems.append("panel.button: \(problem.map { "\($0)" } ?? "")")
+        }
+        return problems
+    }
+
     private var well: PanelState {
         var state = PanelState()
         state.isStarting = false
@@ -197,7 +208,45 @@ final class PanelTests: XCTestCase {
         state.wipe = .wiped
         panel.show(state)
         press(panel, for: .milliseconds(300))
+        XCTAssertEqual(acknowledged, 0, "shown for ten seconds at the least")
+        loop.advance(by: .seconds(10))
+        press(panel, for: .milliseconds(300))
         XCTAssertEqual(acknowledged, 1)
+    }
+
+    func testWhileAWipeHoldsTheLoopTheStatusLampFlickersAndTheOthersAreDark() throws {
+        let panel = try panel([.status, .mesh])
+        panel.show(well)
+        loop.advance(by: .milliseconds(10))
+        XCTAssertEqual(lines["mesh"]?.level, true)
+        panel.showWiping()
+        let start = loop.elapsed
+        XCTAssertEqual(lines["mesh"]?.level, false)
+        for _ in 0..<20 {
+            loop.advance(by: .milliseconds(30))
+            panel.playWiping()
+            let elapsed = (loop.elapsed - start).milliseconds
+            XCTAssertEqual(lines["status"]?.level, PanelSign.wiping.pattern.isLit(at: elapsed), "\(elapsed)")
+            XCTAssertEqual(lines["mesh"]?.level, false)
+        }
+        var state = well
+        state.wipe = .failed
+        panel.show(state)
+        try assertShows(.wipeFailed)
+    }
+
+    func testWhatThePanelDoesIsReported() throws {
+        let panel = try panel([.status, .mail])
+        var state = well
+        state.isMailWaiting = true
+        panel.show(state)
+        loop.advance(by: .milliseconds(10))
+        XCTAssertEqual(panel.report?.lamps.map(\.lamp), [.status, .mail])
+        XCTAssertEqual(panel.report?.lamps.map(\.sign), [.well, .mailWaiting])
+        XCTAssertEqual(panel.report?.button, .listening)
+        lines["mail"]?.level = nil
+        loop.advance(by: .seconds(1))
+        XCTAssertEqual(panel.report?.lamps.map(\.sign), [.well, nil])
     }
 
     // MARK: Faults
@@ -208,12 +257,12 @@ final class PanelTests: XCTestCase {
         let panel = try panel()
         panel.show(well)
         loop.advance(by: .minutes(10))
-        XCTAssertTrue(panel.problems.contains { $0.hasPrefix("panel.status: ") && $0.contains("group gpio") })
+        XCTAssertTrue(problems(of: panel).contains { $0.hasPrefix("panel.status: ") && $0.contains("group gpio") })
         // 1, 2, 5, 10 and 30 seconds apart, then once a minute.
         XCTAssertTrue((14...18).contains(opened), "\(opened)")
         refusals.removeAll()
         loop.advance(by: .minutes(1))
-        XCTAssertEqual(panel.problems, [])
+        XCTAssertEqual(problems(of: panel), [])
         XCTAssertEqual(lines["status"]?.level, true)
     }
 
@@ -227,7 +276,7 @@ final class PanelTests: XCTestCase {
         lines["status"]?.level = false
         lines["button"]?.level = false
         loop.advance(by: .seconds(60))
-        XCTAssertEqual(panel.problems, [])
+        XCTAssertEqual(problems(of: panel), [])
         var wipes = 0
         panel.onWipe = { wipes += 1 }
         press(panel, for: .seconds(6))
@@ -241,10 +290,10 @@ final class PanelTests: XCTestCase {
         let panel = try panel()
         panel.onWipe = { XCTFail("nobody asked for it") }
         loop.advance(by: .hours(1))
-        XCTAssertEqual(panel.problems, ["panel.button: it is pressed all the time, and is not listened to"])
+        XCTAssertEqual(problems(of: panel), ["panel.button: stuck"])
         lines["button"]?.level = false
         loop.advance(by: .seconds(2))
-        XCTAssertEqual(panel.problems, [])
+        XCTAssertEqual(problems(of: panel), [])
     }
 
     func testAMissedEdgeIsNoticedBySecondlyLooks() throws {
@@ -259,14 +308,15 @@ final class PanelTests: XCTestCase {
         lines["button"]?.level = false
         loop.advance(by: .milliseconds(1_000))
         XCTAssertLessThanOrEqual(taps, 1)
-        XCTAssertEqual(panel.problems, [])
+        XCTAssertEqual(problems(of: panel), [])
     }
 
     func testNoPanelIsNoError() {
         let panel = Panel(loop: loop, configuration: PanelConfiguration())
         panel.start()
         panel.show(well)
-        XCTAssertEqual(panel.problems, [])
+        XCTAssertEqual(problems(of: panel), [])
+        XCTAssertNil(panel.report)
         XCTAssertTrue(loop.isIdle)
     }
 
