@@ -59,11 +59,11 @@ let package = Package(
             name: "Station",
             dependencies: [
                 "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
-                "Vault", "CToml", "Ctimex", "Csystemd",
+                "Panel", "Vault", "CToml", "Ctimex", "Csystemd",
             ]),
 
         .executableTarget(name: "bitgated", dependencies: ["Station"]),
-        .executableTarget(name: "bitgate", dependencies: ["Station", "Simulation", "Clibedit", "Cqrencode"]),
+        .executableTarget(name: "bitgate", dependencies: ["Station", "Panel", "Simulation", "Clibedit", "Cqrencode"]),
         // Replaces malloc: never linked into anything but the benchmark.
         .target(name: "CAllocationCount"),
         .executableTarget(
@@ -90,10 +90,11 @@ let package = Package(
         .executableTarget(
             name: "VaultDriver", dependencies: ["Vault", "EventLoop", "Crypto", "Basics"], path: "Tests/Driver"),
         tests(
-            "StationTests", "Station", "Mesh", "Gateway", "Messenger", "Nostr", "Radio", "Uplink", "EventLoop", "Vault",
+            "StationTests", "Station", "Mesh", "Gateway", "Messenger", "Nostr", "Panel", "Radio", "Uplink", "EventLoop",
+            "Vault",
             "Crypto", "Wire"),
         tests("SimulationTests", "Simulation", "Mesh", "Wire", "Crypto", "Gateway", "Nostr"),
-        tests("SystemTests", "Station", "Radio", "EventLoop", "Wire", "Nostr", "Crypto", "Uplink"),
+        tests("SystemTests", "Station", "Panel", "Radio", "EventLoop", "Wire", "Nostr", "Crypto", "Uplink"),
         tests("TidyTests"),
     ],
     swiftLanguageModes: [.v6],

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import EventLoop
+import Panel
 import Radio
 import Vault
 
@@ -35,14 +36,17 @@ public enum BoxStart {
 
     static func prepare(
         _ configuration: Configuration, from configurationPath: String?, host: HostMarks,
-        forgetKeys: @escaping () -> Void = SecretMemory.scrub, loop: any EventLoop, clock: MachineClock = .system,
-        log: Log,
-        restart: @escaping () -> Void
+        forgetKeys: @escaping () -> Void = SecretMemory.scrub, lines: @escaping PanelDesk.Opening = PanelDesk.ownLine,
+        loop: any EventLoop, clock: MachineClock = .system, log: Log, restart: @escaping () -> Void
     ) throws(StationFault) -> any Box {
         do throws(StationFault) {
+            let state = try StateDirectory(configuration.stateDirectory)
+            // From here on somebody may look at the lamps: before a wipe that is completed at the start, too.
+            let panel = PanelDesk(configuration.panel.configuration, loop: loop, open: lines)
+            panel.start()
             let premises = Premises(
-                state: try StateDirectory(configuration.stateDirectory), configuration: configuration,
-                configurationPath: configurationPath, host: host, forgetKeys: forgetKeys)
+                state: state, configuration: configuration, configurationPath: configurationPath, host: host,
+                forgetKeys: forgetKeys, panel: panel)
             func blocked(_ failures: [WipeFailure]) -> any Box {
                 BlockedStation(premises, failures: failures, loop: loop, log: log, restart: restart)
             }
@@ -72,6 +76,27 @@ public enum BoxStart {
             if case .alreadyRunning = error { throw error.about("state_directory") }
             throw error
         }
+    }
+
+    /// How long a fault that keeps the box from starting is shown before the next attempt.
+    private static let faultShown = Interval.seconds(20)
+
+    /// Shows on the lamps, where there are any, that this box cannot start.
+    public static func show(_ fault: StationFault, _ configuration: Configuration, loop: any EventLoop) {
+        // Where another process has the state, it has the lamps as well.
+        if case .alreadyRunning = fault { return }
+        guard !configuration.panel.configuration.lamps.isEmpty else { return }
+        let panel = PanelDesk(configuration.panel.configuration, loop: loop)
+        panel.observe = {
+            var state = PanelState()
+            state.isStarting = false
+            state.hasFault = true
+            return state
+        }
+        panel.start()
+        loop.schedule(after: faultShown) { loop.stop() }
+        loop.run()
+        panel.stop()
     }
 
     private static func failures(of wipe: StateWipe) -> [WipeFailure]? {

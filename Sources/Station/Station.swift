@@ -43,6 +43,7 @@ public final class Station: Box {
     private var routeStage: TorStage?
 
     var aftermath: Aftermath { premises.aftermath }
+    var panel: PanelDesk { premises.panel }
     var hasStateOnDisk: Bool { MasterKey.exists(in: premises.directory) }
     var mesh: MeshNode { switchboard.mesh }
     var gateway: Gateway { switchboard.gateway }
@@ -135,6 +136,14 @@ public final class Station: Box {
             gateway.start(at: now)
             if configuration.courier.isEnabled { courier?.start(at: now) }
         }
+        panel.observe = { [unowned self] in panelState }
+        panel.onWipe = { [unowned self] in
+            guard !isStopping else { return }
+            log.warning("a wipe was asked for with the button")
+            _ = beginWipe()
+        }
+        panel.onAcknowledge = { [unowned self] in acknowledgeWipe() }
+        panel.refresh()
         log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor)")
         clock.use(relays: Set(uplink.choice.defaults.map(\.text)))
         uplink.route.start()
@@ -154,6 +163,7 @@ public final class Station: Box {
     /// Withdraws the gateway, says goodbye, lets both go out, and makes the loop return (chapter 03 B20).
     public func stop() {
         if wipeFailures != nil {
+            panel.stop()
             control?.stop()
             return loop.stop()
         }
@@ -174,6 +184,7 @@ public final class Station: Box {
             uplink.stop()
             control?.stop()
             vault.close()
+            panel.stop()
             log.info("stopped")
             afterStop?()
             loop.stop()
@@ -237,7 +248,7 @@ public final class Station: Box {
 
     // MARK: Wipe
 
-    private var wipeReport: WipeReport {
+    var wipeReport: WipeReport {
         if let wipeFailures { return WipeReport(wipeFailures) }
         if isWiping { return WipeReport(state: .wiping) }
         let notice = premises.aftermath.notice
@@ -271,12 +282,19 @@ public final class Station: Box {
             // A new process would go on the air with what is left.
             guard premises.markers.pending != nil else {
                 wipeFailures = failures
+                panel.refresh()
                 return
             }
         }
         control?.stop()
         restart()
         loop.stop()
+    }
+
+    /// Somebody tapped while the outcome was shown.
+    private func acknowledgeWipe() {
+        guard !isWiping, !isStopping else { return }
+        _ = try? change(Aftermath(unprovisionedName: premises.aftermath.unprovisionedName))
     }
 
     private func change(_ aftermath: Aftermath) throws(ControlError) -> WipeReport {

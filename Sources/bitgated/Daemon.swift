@@ -61,7 +61,14 @@ enum Daemon {
         let log = Log(
             level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
             clock: { SystemClock.monotonic }, write: Log.toStandardError)
-        let box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
+        let box: any Box
+        do throws(StationFault) {
+            box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
+        } catch {
+            Log.toStandardError("bitgated: \(error)\n")
+            BoxStart.show(error, configuration, loop: loop)
+            exit(error.exitStatus)
+        }
         let supervision = Supervision(box, loop: loop)
         for number in [SIGTERM, SIGINT] {
             loop.onSignal(number) {

@@ -325,7 +325,7 @@ final class ConfigurationTests: XCTestCase {
     func testTheDefaultsWrittenOutReadBackAsTheDefaults() throws {
         let unset: Set = [
             "nickname", "air.name", "location.cell", "location.latitude", "location.longitude",
-            "network.control_cookie",
+            "network.control_cookie", "panel.status", "panel.mesh", "panel.internet", "panel.mail", "panel.button",
         ]
         var text = ""
         for setting in ConfigurationTable.settings {

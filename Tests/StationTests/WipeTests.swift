@@ -262,7 +262,9 @@ final class WipeTests: XCTestCase {
     func testAnIncompleteWipeThatLeftNoMarkerKeepsTheProcessOffTheAir() throws {
         let file = folder + "/c.toml"
         try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
-        for path in [file + ".new", folder + "/state/" + WipeMarkers.stateName + ".new"] {
+        // Beside the control socket there would be a third.
+        let passing = folder + "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array((folder + "/state").utf8)).prefix(4))
+        for path in [file + ".new", folder + "/state/" + WipeMarkers.stateName + ".new", passing + ".new"] {
             try FileManager.default.createDirectory(atPath: path + "/x", withIntermediateDirectories: true)
         }
         chmod(folder + "/state", 0o700)
@@ -281,6 +283,22 @@ final class WipeTests: XCTestCase {
         _ = try ask("wipe", confirm: "destroy")
         XCTAssertEqual(restarts, 1)
         XCTAssertEqual(station.aftermath.notice, .panic)
+    }
+
+    func testAMarkerInMemoryKeepsANewProcessOffTheAirWhereNoOtherCanBeWritten() throws {
+        let file = folder + "/c.toml"
+        try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+        for path in [file + ".new", folder + "/state/" + WipeMarkers.stateName + ".new"] {
+            try FileManager.default.createDirectory(atPath: path + "/x", withIntermediateDirectories: true)
+        }
+        chmod(folder + "/state", 0o700)
+        var configuration = configuration
+        configuration.panic.markerDirectory = folder + "/nowhere"
+        try live(configuration, from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
+        XCTAssertEqual(restarts, 1, "a new process, which knows")
+        XCTAssertTrue(try prepare(configuration, from: file) is BlockedStation)
+        try FileManager.default.removeItem(atPath: file + ".new")
+        XCTAssertEqual(try station(configuration, from: file).aftermath.notice, .panic)
     }
 
     func testTheOperatorIsToldWhenNothingCanBeKept() throws {

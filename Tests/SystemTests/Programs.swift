@@ -16,15 +16,17 @@ enum Programs {
     }
 
     /// Starts a program; its outputs go to files in the scratch folder.
-    /// - Parameter input: Its standard input, empty by default.
+    /// - Parameters:
+    ///   - input: Its standard input, empty by default.
+    ///   - folder: Where it runs, the package's by default.
     static func start(
         _ path: String, _ arguments: [String], in scratch: Scratch, environment: [String: String] = [:],
-        input: Pipe? = nil
+        input: Pipe? = nil, folder: String? = nil
     ) throws -> Running {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: path)
         process.arguments = arguments
-        process.currentDirectoryURL = root
+        process.currentDirectoryURL = folder.map { URL(fileURLWithPath: $0) } ?? root
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.standardInput = input ?? FileHandle.nullDevice
         let running = Running(process: process, output: try scratch.file(), errors: try scratch.file())

@@ -20,11 +20,10 @@ final class TidyTests: XCTestCase {
         "Uplink": ["Basics", "EventLoop", "Cwslay", "Copenssl", "Glibc"],
         "Station": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
-            "Vault",
-            "CToml", "Ctimex", "Csystemd", "Glibc",
+            "Panel", "Vault", "CToml", "Ctimex", "Csystemd", "Glibc",
         ],
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
-        "bitgate": ["Station", "Simulation", "Basics", "EventLoop", "Clibedit", "Cqrencode", "Glibc"],
+        "bitgate": ["Station", "Panel", "Simulation", "Basics", "EventLoop", "Clibedit", "Cqrencode", "Glibc"],
         "bench": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Vault", "Clibsodium", "Csecp256k1", "Czlib",
             "CAllocationCount", "Glibc",

@@ -21,6 +21,7 @@ public struct Configuration: Equatable, Sendable {
     public var nostr = Nostr()
     public var network = Network()
     public var panic = Panic()
+    public var panel = Panel()
     public var clock = Clock()
     public var log = Log()
 
@@ -109,6 +110,8 @@ public struct Configuration: Equatable, Sendable {
     public struct Panic: Equatable, Sendable {
         public var resume = false
         public var markerDirectory = "/etc/bitgate"
+        /// `none`, or where it is asked.
+        public var helper = "/run/bitgate-erase"
     }
 
     public struct Clock: Equatable, Sendable {

@@ -96,6 +96,14 @@ struct ConfigurationReader {
         } else if let longitude, latitude == nil {
             report("location.longitude", "needs location.latitude", at: longitude)
         }
+        let lines = configuration.panel.lines
+        for (index, line) in lines.enumerated() {
+            guard let other = lines[..<index].first(where: { $0.address == line.address }) else { continue }
+            let key = place(line.key) == nil ? other.key : line.key
+            report(
+                key, "names \(line.address), which is the line of \(key == line.key ? other.key : line.key) already",
+                at: place(key) ?? .start)
+        }
         if let own = configuration.location.cell, configuration.bridge.extraCells.contains(own) {
             report(
                 "bridge.extra_cells", "must not list location.cell itself", at: place("bridge.extra_cells") ?? .start)

@@ -18,6 +18,11 @@ enum ConfigurationTable {
         ("network", "The way to the internet."),
         ("panic", "The wipe: bitgate wipe destroys all the box remembers, and its identity."),
         (
+            "panel",
+            "Lamps and a button on GPIO lines, and none of it is needed: bitgate panel tells what lamps say, "
+                + "docs/hardware.md how they are wired."
+        ),
+        (
             "clock",
             "Peers ignore a box whose clock is more than two minutes off, so nothing is published on a doubtful one. "
                 + "Without a synchronised system clock the time comes from relays, or for the mesh alone from three "
@@ -172,6 +177,45 @@ enum ConfigurationTable {
                 "panic.marker_directory", \.panic.markerDirectory, .path,
                 "A second place to note that a wipe is under way, best on another file system than the state; it may "
                     + "be missing or read-only."),
+
+            Setting(
+                "panic.helper", \.panic.helper, .pathOrNone,
+                "Where the system's helper is asked to take away what the journal, tor and the Bluetooth service kept; "
+                    + "where this is not there, nobody is asked. With \"none\" they keep it."),
+
+            Setting(
+                "panel.wiring", \.panel.wiring, .choice,
+                "\"header\": lamps and button are where docs/hardware.md has them on the 40-pin header: GPIO17, "
+                    + "GPIO27, GPIO22 and GPIO23 are lamps, GPIO24 is the button; \"none\": only lines named here."),
+            Setting(
+                "panel.status", \.panel.status, .panelLine, example: #""GPIO17""#,
+                "The lamp that tells how the box is. If it is the only one, it tells of the internet too."),
+            Setting(
+                "panel.mesh", \.panel.mesh, .panelLine, example: #""GPIO27""#, "The lamp that tells of the mesh."),
+            Setting(
+                "panel.internet", \.panel.internet, .panelLine, example: #""GPIO22""#,
+                "The lamp that tells of the way to the internet."),
+            Setting(
+                "panel.mail", \.panel.mail, .panelLine, example: #""GPIO23""#,
+                "The lamp that tells of letters for people who are not here."),
+            Setting(
+                "panel.button", \.panel.button, .panelLine, example: #""GPIO24""#,
+                "The button: a tap shows the status; held for five seconds, let go and held again for one it wipes."),
+            Setting(
+                "panel.lamps_active_low", \.panel.lampsAreActiveLow, .boolean,
+                "Whether lamps are lit by a low voltage: wired from 3.3 V to the line."),
+            Setting(
+                "panel.button_active_low", \.panel.buttonIsActiveLow, .boolean,
+                "Whether pressing makes the voltage low: wired from the line to ground."),
+            Setting(
+                "panel.button_bias", \.panel.buttonBias, .choice,
+                "How the line is held while nobody presses; \"none\" where the board has a resistor of its own."),
+            Setting(
+                "panel.debounce_ms", \.panel.debounce, .integer(SettingLimits.debounce),
+                "How long the button's level must hold to count, in milliseconds; more for one that bounces long."),
+            Setting(
+                "panel.quiet", \.panel.isQuiet, .boolean,
+                "Lamps stay dark until the button is tapped, but for faults and a wipe."),
 
             Setting(
                 "clock.trust_system", \.clock.trustSystem, .boolean,

@@ -147,6 +147,9 @@ enum SettingLimits {
     /// fragment and the smallest slice (chapter 01 §9.9).
     static let airMTU = 3 + 43 + MeshLimits.smallestFragmentChunk...517
 
+    /// Milliseconds: less than a contact bounces is no use, and a tap is shorter than more.
+    static let debounce = 5...200
+
     /// Fewest characters of a rendezvous cell (chapter 06 §4.4).
     static let cellLength = 6
 

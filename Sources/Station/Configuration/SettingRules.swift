@@ -131,6 +131,17 @@ extension SettingRule where Value == String {
     }
 }
 
+extension SettingRule where Value == String {
+    static var pathOrNone: SettingRule {
+        .text(
+            "an absolute path of at most \(pathLimit) bytes, or \"none\"",
+            parse: { text in
+                let isSane = text.hasPrefix("/") && text.utf8.count <= pathLimit && !text.utf8.contains(0)
+                return isSane || text == "none" ? text : nil
+            }, write: { $0 })
+    }
+}
+
 extension SettingRule where Value == AirName {
     static var airName: SettingRule {
         .text("1 to 32 characters of a-z, 0-9 and -", parse: { AirName($0) }, write: { $0.text })

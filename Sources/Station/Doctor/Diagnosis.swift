@@ -9,7 +9,7 @@ public struct Diagnosis: Equatable, Sendable {
         self.facts = facts
         var all = Diagnosis.configuration(facts)
         if facts.radioKind != "air" { all += Diagnosis.radio(facts) }
-        all += Diagnosis.memory(facts) + Diagnosis.clock(facts.clock) + Diagnosis.state(facts)
+        all += Diagnosis.memory(facts) + Diagnosis.clock(facts.clock) + Diagnosis.state(facts) + Diagnosis.panel(facts)
         findings = all.filter { $0.weight == .fault } + all.filter { $0.weight == .warning }
     }
 
@@ -234,6 +234,16 @@ public struct Diagnosis: Equatable, Sendable {
                     "Run a time service, such as systemd-timesyncd or chrony, or set clock.trust_system if the clock is"
                     + " known to be right.")
         ]
+    }
+
+    private static func panel(_ facts: DoctorFacts) -> [DoctorFinding] {
+        facts.panel.compactMap { line in
+            line.problem.map { problem in
+                DoctorFinding(
+                    .warning, "panel-line", "\(line.key): \(TerminalText.escape("\(problem)")).",
+                    remedy: PanelAdvice.remedy(problem))
+            }
+        }
     }
 
     private static func state(_ facts: DoctorFacts) -> [DoctorFinding] {

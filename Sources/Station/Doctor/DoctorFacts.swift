@@ -1,3 +1,4 @@
+import Panel
 import Radio
 
 /// What a machine was found to be like, as far as a gateway on it is concerned. Only observations: what to make of them
@@ -20,6 +21,7 @@ public struct DoctorFacts: Equatable, Sendable {
     public var stateDirectory = ""
     public var state = State.good
     public var uplinkIsWireless = false
+    public var panel: [PanelLine] = []
 
     public init() {}
 
@@ -33,6 +35,16 @@ public struct DoctorFacts: Equatable, Sendable {
         case .index(let index): index == controller.index
         case .address(let address): controller.information?.address == address
         }
+    }
+
+    /// A line of the panel, as far as it can be seen without taking it.
+    public struct PanelLine: Equatable, Sendable {
+        /// The setting that names it.
+        public var key: String
+        public var address: LineAddress
+        /// Where it was found, such as `gpiochip0 line 17`.
+        public var place: String?
+        public var problem: GPIOProblem?
     }
 
     public enum Bluetooth: String, Equatable, Sendable {

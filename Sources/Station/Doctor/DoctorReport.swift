@@ -1,3 +1,4 @@
+import Panel
 import Radio
 
 /// The diagnosis for people and for scripts.
@@ -17,6 +18,7 @@ public enum DoctorReport {
         lines.append(line("state", TerminalText.escape(facts.stateDirectory) + note(facts.state)))
         lines.append(
             line("settings", facts.configuration == .absent ? "defaults: there is no configuration file" : note(facts)))
+        lines.append(line("panel", panel(facts)))
         lines.append("")
         lines.append(verdict(diagnosis.findings))
         return lines.joined(separator: "\n") + "\n"
@@ -85,6 +87,15 @@ public enum DoctorReport {
             + (held.isEmpty ? "no capabilities" : held.joined(separator: ", ")) + "; may lock \(memory) of memory"
     }
 
+    private static func panel(_ facts: DoctorFacts) -> String {
+        guard !facts.panel.isEmpty else { return "none" }
+        let lines = facts.panel.map { line in
+            let name = line.key.split(separator: ".").last ?? ""
+            return "\(name) \(TerminalText.escape(line.address.description)) (\(line.place ?? "missing"))"
+        }
+        return (lines + ["by \(GPIOChips.library)"]).joined(separator: ", ")
+    }
+
     private static func kernel(_ kernel: KernelRelease) -> String {
         kernel.release.hasPrefix(kernel.version) ? kernel.release : "\(kernel.release), Debian's \(kernel.version)"
     }
@@ -121,6 +132,13 @@ public enum DoctorReport {
             "capabilities": .count((facts.daemon ?? facts.own).capabilities.rawValue),
             "lockable_memory": .count((facts.daemon ?? facts.own).lockableMemory),
             "kernel": .text(facts.kernel.release), "kernel_version": .text(facts.kernel.version),
+            "panel": .list(
+                facts.panel.map {
+                    [
+                        "key": .text($0.key), "line": .text($0.address.description),
+                        "place": $0.place.map { .text($0) }, "problem": $0.problem.map { .text("\($0)") },
+                    ]
+                }),
             "clock": .text(facts.clock.rawValue), "state_directory": .text(facts.stateDirectory),
         ]
         return String(decoding: value.encoded(), as: UTF8.self) + "\n"

@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Glibc
+import Panel
 import Radio
 
 /// Gathers the facts of the machine it runs on. It changes nothing and needs no daemon; without root it sees less.
@@ -30,8 +31,22 @@ public enum HostSurvey {
         facts.state = state(
             configuration.stateDirectory, owner: survey.daemon.flatMap { owner(of: $0.pid) } ?? geteuid())
         facts.uplinkIsWireless = uplinkIsWireless()
+        facts.panel = configuration.panel.lines.map { panelLine($0.key, $0.address) }
         bluetooth(&facts)
         return facts
+    }
+
+    static func panelLine(
+        _ key: String, _ address: LineAddress, chips: GPIOChips = GPIOChips()
+    ) -> DoctorFacts.PanelLine {
+        do throws(GPIOProblem) {
+            let found = try chips.find(address)
+            let chip = found.path.split(separator: "/").last ?? ""
+            return DoctorFacts.PanelLine(
+                key: key, address: address, place: "\(chip) line \(found.offset)", problem: nil)
+        } catch {
+            return DoctorFacts.PanelLine(key: key, address: address, place: nil, problem: error)
+        }
     }
 
     private static func configuration(_ path: String?, _ facts: inout DoctorFacts) -> Configuration {

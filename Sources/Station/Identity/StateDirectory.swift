@@ -29,7 +29,9 @@ public final class StateDirectory {
     /// The lock lives as long as its descriptor, so that a killed process leaves no stale one. The file stays: removing
     /// it would let two processes lock two different files of the same name.
     private static func lock(_ path: String) throws(StationFault) -> FileDescriptor {
-        let raw = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        var raw = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        // A card that has become read-only must not keep a wipe that failed on it from being told.
+        if raw < 0, errno == EROFS { raw = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) }
         guard raw >= 0 else { throw .state(SystemError.last("open", subject: path).withCure) }
         let descriptor = FileDescriptor(owning: raw)
         guard flock(raw, LOCK_EX | LOCK_NB) == 0 else {

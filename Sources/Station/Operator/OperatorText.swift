@@ -18,6 +18,7 @@ public enum OperatorText {
         lines += row("bridge", service(report.bridge))
         lines += row("mail", mail(report.mail))
         lines += row("storage", storage(report.storage))
+        if let panel = report.panel { lines += row("panel", self.panel(panel)) }
         lines += row("tor", tor(report.network))
         lines += torSteps(report.network).flatMap { detail($0) }
         lines += row("relays", relays(report.network.relays))

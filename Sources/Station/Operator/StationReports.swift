@@ -27,7 +27,7 @@ extension Station {
             bridge: report(
                 service.bridge, enabled: configuration.bridge.isEnabled,
                 advertised: service.advertisement.capabilities.contains(.bridge), cell: configuration.cell?.geohash),
-            mail: mailStatus, network: networkReport, storage: storage)
+            mail: mailStatus, network: networkReport, storage: storage, panel: panelReport)
     }
 
     private var storage: StatusReport.Storage {
@@ -85,14 +85,14 @@ extension Station {
     }
 
     /// What keeps the box from doing all it is set to do.
-    private var attention: [StatusReport.Attention] {
+    var attention: [StatusReport.Attention] {
         var items: [StatusReport.Attention] = []
         func add(_ code: String, _ message: String, _ remedy: String) {
             items.append(StatusReport.Attention(code: code, message: message, remedy: remedy))
         }
         items += wipeAttention + storageAttention + RadioAdvice.attention(of: radio, at: now.monotonic)
         let carries = configuration.gateway.isEnabled || configuration.bridge.isEnabled
-        items += clockAttention + networkAttention + mailAttention
+        items += clockAttention + networkAttention + mailAttention + panelAttention
         if carries, uplink.route.access == .open, !uplink.isConnected {
             add(
                 "no_relay", "No relay is connected: messages of mesh-only phones wait, at most 20 of them.",

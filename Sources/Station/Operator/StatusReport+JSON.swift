@@ -15,6 +15,7 @@ extension StatusReport: JSONConvertible {
         mail = try json.convert("mail")
         network = try json.convert("network")
         storage = try json.convert("storage")
+        panel = json.optional("panel") == nil ? nil : try json.convert("panel")
     }
 
     public var json: JSONValue {
@@ -23,7 +24,7 @@ extension StatusReport: JSONConvertible {
             "nickname": .text(nickname), "attention": attention.json, "clock": clock.json, "radio": radio.json,
             "mesh": mesh.json, "gateway": gateway.json, "bridge": bridge.json, "mail": mail.json,
             "network": network.json,
-            "storage": storage.json,
+            "storage": storage.json, "panel": panel?.json,
         ]
     }
 }

@@ -18,6 +18,8 @@ public struct StatusReport: Equatable, Sendable {
         enabled: false, working: false, usingRelays: false, carried: 0, limit: 0, atRelays: 0, undelivered: 0)
     public var network: Network
     public var storage: Storage
+    /// Lamps and button; absent where there are none.
+    public var panel: Panel?
 
     public struct Attention: Equatable, Sendable {
         public var code: String
@@ -108,6 +110,18 @@ public struct StatusReport: Equatable, Sendable {
         public var waitingBytes: Int
         /// Bytes written within the last 24 hours, or since the start.
         public var writtenLastDay: Int
+    }
+
+    public struct Panel: Equatable, Sendable {
+        public var lamps: [PanelLamp]
+        /// `none`, `listening`, `stuck` or `missing`.
+        public var button: String
+    }
+
+    public struct PanelLamp: Equatable, Sendable {
+        public var name: String
+        /// A sign of `bitgate panel`; absent while its line cannot be had.
+        public var shows: String?
     }
 
     public struct Network: Equatable, Sendable {

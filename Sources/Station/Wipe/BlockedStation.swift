@@ -1,4 +1,5 @@
 import EventLoop
+import Panel
 import Radio
 import Vault
 
@@ -32,17 +33,27 @@ public final class BlockedStation: Box {
         }
         self.control = control
         control.start()
+        panel.observe = {
+            var state = PanelState()
+            state.isStarting = false
+            state.wipe = .failed
+            return state
+        }
+        panel.onWipe = { [unowned self] in loop.enqueue { [weak self] in self?.tryAgain() } }
+        panel.refresh()
         for failure in failures { log.error("the wipe is incomplete: \(failure.step) failed") }
         log.error("radio and network stay off; bitgate wipe tries again, and so does every start")
     }
 
     public func stop() {
+        panel.stop()
         control?.stop()
         loop.stop()
     }
 
     public func reload(_ next: Configuration) {}
 
+    var panel: PanelDesk { premises.panel }
     public var liveness: [RadioLiveness] { [] }
     public var summary: String { "a wipe is incomplete: radio and network are off" }
 
@@ -56,7 +67,9 @@ public final class BlockedStation: Box {
             control?.stop()
             restart()
             loop.stop()
-        case .incomplete(let failures): self.failures = failures
+        case .incomplete(let failures):
+            self.failures = failures
+            panel.refresh()
         }
     }
 

@@ -12,10 +12,22 @@ struct Premises {
     let host: HostMarks
     /// See `StateWipe`.
     var forgetKeys: () -> Void = SecretMemory.scrub
+    /// Shows what goes on.
+    let panel: PanelDesk
 
     var directory: String { state.path }
-    var markers: WipeMarkers { WipeMarkers(state: directory, second: configuration.panic.markerDirectory) }
+    var markers: WipeMarkers {
+        WipeMarkers(
+            state: directory, second: configuration.panic.markerDirectory,
+            passing: PrivateFile.parent(of: configuration.controlSocket))
+    }
     var aftermath: Aftermath { Aftermath(in: directory) }
+
+    private var helper: TraceHelper {
+        TraceHelper(folder: configuration.panic.helper == "none" ? nil : configuration.panic.helper) {
+            panel.pauseInWipe()
+        }
+    }
 
     /// The wipe of everything here.
     /// - Parameter silence: closes what is open, where something is.
@@ -29,10 +41,14 @@ struct Premises {
             keeping: isMove ? [StateDirectory.lockName, Aftermath.latchFile] : [StateDirectory.lockName],
             forgetKeys: forgetKeys,
             others: [
+                .block: { panel.showWiping() },
                 .silence: silence,
                 .removeTraces: {
-                    guard !sparesSettings, let configurationPath else { return }
-                    try ConfigurationRedaction.redact(configurationPath, configuration)
+                    let erasure = Result { try helper.erase() }
+                    if !sparesSettings, let configurationPath {
+                        try ConfigurationRedaction.redact(configurationPath, configuration)
+                    }
+                    try erasure.get()
                 },
                 .createIdentity: {
                     var random = SystemRandomNumberGenerator()

@@ -18,21 +18,24 @@ public struct WipeMarkers: Sendable {
 
     private let statePath: String
     /// The second place serves several boxes of one machine, so the name tells them apart.
-    private let secondPath: String
+    private let otherPaths: [String]
 
     /// - Parameters:
     ///   - state: the state directory.
     ///   - second: a directory on another file system where there is one. It need not be writable.
-    public init(state: String, second: String) {
+    ///   - passing: one in memory, so that even with everything read-only no new process goes on the air before the
+    ///     power was cut.
+    public init(state: String, second: String, passing: String? = nil) {
         statePath = state + "/" + WipeMarkers.stateName
-        secondPath = second + "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array(state.utf8)).prefix(4))
+        let name = "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array(state.utf8)).prefix(4))
+        otherPaths = [second + name] + (passing.map { [$0 + name] } ?? [])
     }
 
     /// The wipe that was begun and not completed; nil when there is none. A marker that cannot be read counts: whoever
     /// cannot tell must not go on the air. Only where the second place is forbidden to us can no marker of ours be.
     /// Where the two differ, the wipe that spares less counts.
     public var pending: WipeCause? {
-        let causes = [statePath, secondPath].compactMap { WipeMarkers.read($0) }
+        let causes = ([statePath] + otherPaths).compactMap { WipeMarkers.read($0) }
         return causes.contains(.panic) ? .panic : causes.first
     }
 
@@ -46,12 +49,23 @@ public struct WipeMarkers: Sendable {
     }
 
     func write(_ cause: WipeCause, inState: Bool) throws(SystemError) {
-        try PrivateFile.replace(inState ? statePath : secondPath, Array(cause.rawValue.utf8))
+        var problem: SystemError?
+        for path in inState ? [statePath] : otherPaths {
+            do throws(SystemError) {
+                try PrivateFile.replace(path, Array(cause.rawValue.utf8))
+            } catch {
+                problem = error
+            }
+        }
+        if let problem { throw problem }
     }
 
-    /// Removes one marker and looks whether it is gone.
+    /// Removes the marker, or those of the other places, and looks whether it is gone.
     func remove(inState: Bool) throws(SystemError) {
-        let path = inState ? statePath : secondPath
+        for path in inState ? [statePath] : otherPaths { try WipeMarkers.remove(path) }
+    }
+
+    private static func remove(_ path: String) throws(SystemError) {
         guard unlink(path) == 0 else {
             if [ENOENT, ENOTDIR, EACCES].contains(errno), WipeMarkers.read(path) == nil { return }
             throw .last("unlink", subject: path)

@@ -1,0 +1,91 @@
+import Basics
+import Panel
+import Uplink
+import XCTest
+
+@testable import Station
+
+/// From what was observed to what is shown.
+final class PanelProofTests: XCTestCase {
+    private let now = Instant.zero + .hours(1)
+
+    private func state(_ change: (inout PanelProof) -> Void = { _ in }) -> PanelState {
+        var proof = PanelProof(started: .zero)
+        proof.isClockTrusted = true
+        proof.tor = (.ready, 100)
+        proof.isRelayConnected = true
+        proof.hasRadio = true
+        proof.lastFrame = now - .seconds(10)
+        change(&proof)
+        return PanelState(proof, at: now)
+    }
+
+    private func sign(_ lamp: Lamp, _ state: PanelState, isAlone: Bool = false) -> PanelSign {
+        PanelFace.sign(of: lamp, in: state, gesture: nil, isAlone: isAlone)
+    }
+
+    func testABoxThatWorksIsShownSo() {
+        XCTAssertEqual(Lamp.allCases.map { sign($0, state()) }, [.well, .alive, .alive, .dark])
+        XCTAssertEqual(sign(.mail, state { $0.isMailWaiting = true }), .mailWaiting)
+    }
+
+    func testAMeshIsAliveOnlyWhileFramesCome() {
+        XCTAssertEqual(sign(.mesh, state { $0.lastFrame = nil }), .silent)
+        XCTAssertEqual(sign(.mesh, state { $0.lastFrame = self.now - .seconds(89) }), .alive)
+        XCTAssertEqual(sign(.mesh, state { $0.lastFrame = self.now - .seconds(90) }), .silent)
+    }
+
+    func testTheInternetIsAliveOnlyWhileARelayAnswers() {
+        XCTAssertEqual(sign(.internet, state { $0.isRelayConnected = false }), .silent)
+        XCTAssertEqual(sign(.internet, state { $0.tor = nil }), .withoutTor)
+        XCTAssertEqual(sign(.internet, state { ($0.tor, $0.isRelayConnected) = (nil, false) }), .silent)
+    }
+
+    func testEveryStageOfTorHasItsSignAndNoneLooksReadyButReady() {
+        let expected: [TorStage: PanelSign] = [
+            .waitingForTime: .torBeginning, .starting: .torBeginning, .unreachable: .torUnreachable,
+            .clockSkew: .torUnreachable, .stalled: .torUnreachable, .proving: .torAlmost, .degraded: .torAlmost,
+            .ready: .alive,
+        ]
+        for stage in TorStage.allCases where stage != .bootstrapping {
+            XCTAssertEqual(sign(.internet, state { $0.tor = (stage, 100) }), expected[stage], stage.rawValue)
+        }
+        for (percent, sign) in [
+            (-1, PanelSign.torBeginning), (0, .torBeginning), (49, .torBeginning), (50, .torAlmost), (100, .torAlmost),
+        ] {
+            XCTAssertEqual(self.sign(.internet, state { $0.tor = (.bootstrapping, percent) }), sign, "\(percent)")
+        }
+    }
+
+    func testWithoutATrustedClockTheBoxWaitsForTime() {
+        let waiting = state { $0.isClockTrusted = false }
+        XCTAssertEqual(sign(.status, waiting), .waitingForTime)
+        XCTAssertEqual(sign(.internet, waiting), .waitingForTime)
+    }
+
+    func testARadioThatComesLateIsAStartAndOneThatDoesNotComeIsAFault() {
+        func at(_ seconds: Int) -> PanelState {
+            state {
+                $0.started = self.now - .seconds(seconds)
+                $0.hasRadio = false
+                $0.attention = ["adapter_absent"]
+            }
+        }
+        XCTAssertEqual(sign(.status, at(29)), .starting)
+        XCTAssertEqual(sign(.status, at(30)), .fault)
+        XCTAssertEqual(sign(.status, state { $0.attention = ["storage_degraded"] }), .fault)
+        XCTAssertEqual(sign(.status, state { $0.attention = ["no_location", "tor_stalled", "panel_line"] }), .well)
+    }
+
+    func testAWipeGoesBeforeEverything() {
+        for (wipe, expected) in [
+            (WipeReport.State.wiping, PanelSign.wiping), (.wiped, .wiped), (.incomplete, .wipeFailed),
+        ] {
+            let state = state {
+                $0.wipe = wipe
+                $0.attention = ["adapter_absent"]
+            }
+            XCTAssertEqual(Lamp.allCases.map { sign($0, state) }, [expected, .dark, .dark, .dark])
+        }
+    }
+}

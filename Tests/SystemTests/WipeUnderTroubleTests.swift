@@ -1,0 +1,165 @@
+import EventLoop
+import Foundation
+import XCTest
+
+/// A wipe where the file system does not help: it must be over in the end, or say that it is not. Mounts need root.
+final class WipeUnderTroubleTests: XCTestCase {
+    private var scratch: Scratch!
+    private var mounts: [String] = []
+
+    override func setUpWithError() throws { scratch = try Scratch() }
+
+    override func tearDown() {
+        while let place = mounts.popLast() { _ = try? mount("umount", ["-l", place]) }
+        scratch = nil
+    }
+
+    private var disk: String { scratch.path + "/disk" }
+    private var state: String { disk + "/state" }
+    private var socket: String { scratch.path + "/socket" }
+
+    private func configuration(_ more: String = "") throws -> String {
+        try scratch.write(
+            """
+            state_directory = "\(state)"
+            control_socket = "\(socket)"
+            radio.kind = "air"
+            air.room = "\(scratch.path)/room"
+            panic.marker_directory = "\(disk)"
+            panic.helper = "none"
+            clock.trust_system = true
+            network.tor = "off"
+            nostr.use_builtin_relays = false
+            \(more)
+            """, as: "c.toml")
+    }
+
+    @discardableResult
+    private func mount(_ program: String, _ arguments: [String]) throws -> Int32 {
+        let path = ["/usr/bin/", "/bin/"].map { $0 + program }.first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+        return try Programs.start(try XCTUnwrap(path, program), arguments, in: scratch).wait().status
+    }
+
+    private func mountDisk() throws {
+        try XCTSkipUnless(geteuid() == 0, "only root may mount")
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        let status = try mount("mount", ["-t", "tmpfs", "-o", "size=2M,mode=700", "bitgate-test", disk])
+        try XCTSkipUnless(status == 0, "file systems cannot be mounted here")
+        mounts.append(disk)
+    }
+
+    private func makeReadOnly() throws {
+        XCTAssertEqual(try mount("mount", ["--bind", disk, disk]), 0)
+        mounts.append(disk)
+        XCTAssertEqual(try mount("mount", ["-o", "remount,bind,ro", disk]), 0)
+    }
+
+    private func start(_ file: String) throws -> Programs.Running {
+        let running = try Programs.start(
+            Programs.folder.appendingPathComponent("bitgated").path, ["--config", file], in: scratch)
+        XCTAssertTrue(try Programs.eventually { try bitgate("wipe", "--status").status != 69 }, running.errors.text)
+        return running
+    }
+
+    private func bitgate(_ arguments: String...) throws -> Programs.Outcome {
+        try Programs.start(
+            Programs.folder.appendingPathComponent("bitgate").path, arguments + ["--socket", socket], in: scratch
+        ).wait()
+    }
+
+    private func peer() throws -> String? {
+        let answer = try bitgate("status", "--json")
+        let top = try JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any]
+        return (top?["status"] as? [String: Any])?["peer"] as? String
+    }
+
+    private var room: [String] { (try? FileManager.default.contentsOfDirectory(atPath: scratch.path + "/room")) ?? [] }
+
+    func testAFullDiskDoesNotKeepAWipeFromSucceeding() throws {
+        try mountDisk()
+        let daemon = try start(try configuration())
+        let before = try XCTUnwrap(try peer())
+        let key = try XCTUnwrap(FileManager.default.contents(atPath: state + "/master.key"))
+        let filler = open(disk + "/filler", O_WRONLY | O_CREAT, 0o600)
+        let block = [UInt8](repeating: 7, count: 4_096)
+        while write(filler, block, block.count) > 0 {}
+        XCTAssertEqual(errno, ENOSPC)
+        close(filler)
+
+        let outcome = try bitgate("wipe", "--yes", "destroy")
+        XCTAssertEqual(outcome.status, 0, outcome.output + daemon.errors.text)
+        XCTAssertNotEqual(try XCTUnwrap(try peer()), before)
+        XCTAssertNotEqual(FileManager.default.contents(atPath: state + "/master.key"), key)
+        XCTAssertEqual(daemon.stop().status, 0)
+    }
+
+    func testOnAReadOnlyDiskAWipeFailsAndTheRadioStaysOffThroughANewProcess() throws {
+        try mountDisk()
+        let file = try configuration()
+        let daemon = try start(file)
+        let before = try XCTUnwrap(try peer())
+        XCTAssertFalse(room.isEmpty)
+        try makeReadOnly()
+
+        let outcome = try bitgate("wipe", "--yes", "destroy")
+        XCTAssertEqual(outcome.status, 1, outcome.output + daemon.errors.text)
+        XCTAssertTrue(outcome.output.contains("INCOMPLETE"), outcome.output)
+        XCTAssertTrue(outcome.output.contains("destroyKey"), outcome.output)
+        XCTAssertEqual(room, [])
+        XCTAssertTrue(daemon.process.isRunning)
+        _ = daemon.stop(SIGKILL)
+
+        let second = try start(file)
+        XCTAssertEqual(try bitgate("wipe", "--status").status, 1, "a new process knows of it")
+        XCTAssertEqual(room, [])
+
+        XCTAssertEqual(try mount("umount", ["-l", disk]), 0)
+        mounts.removeLast()
+        XCTAssertEqual(try bitgate("wipe", "--yes", "destroy").status, 0, second.errors.text)
+        XCTAssertNotEqual(try XCTUnwrap(try peer()), before)
+        XCTAssertEqual(second.stop().status, 0)
+    }
+
+    func testWithoutANetworkAWipeIsTheSame() throws {
+        try XCTSkipUnless(geteuid() == 0, "only root may leave the network")
+        let file = try configuration()
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        let unshare = "/usr/bin/unshare"
+        try XCTSkipUnless(FileManager.default.isExecutableFile(atPath: unshare), "there is no unshare")
+        let daemon = try Programs.start(
+            unshare, ["--net", Programs.folder.appendingPathComponent("bitgated").path, "--config", file], in: scratch)
+        XCTAssertTrue(try Programs.eventually { try bitgate("status").status == 0 }, daemon.errors.text)
+        let before = try XCTUnwrap(try peer())
+        XCTAssertEqual(try bitgate("wipe", "--yes", "destroy").status, 0, daemon.errors.text)
+        XCTAssertNotEqual(try XCTUnwrap(try peer()), before)
+        XCTAssertEqual(daemon.stop().status, 0)
+    }
+
+    func testTheHelperOfTheSystemIsAskedAndWhatItLeavesIsAFailure() throws {
+        let folder = scratch.path + "/helper"
+        try FileManager.default.createDirectory(atPath: folder + "/ask", withIntermediateDirectories: true)
+        let file = try configuration()
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+            .replacingOccurrences(of: "panic.helper = \"none\"", with: "panic.helper = \"\(folder)\"")
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        // In the place of systemd and its root helper.
+        _ = try scratch.write("the journal\n", as: "words")
+        let helper = try Programs.start(
+            "/bin/sh",
+            [
+                "-c",
+                "while sleep 0.05; do [ ! -e ask/now ] || { sleep 0.2; cat ../words >outcome; rm ask/now; }; done",
+            ], in: scratch, folder: folder)
+        defer { _ = helper.stop() }
+        let daemon = try start(file)
+        let outcome = try bitgate("wipe", "--yes", "destroy")
+        XCTAssertEqual(outcome.status, 1)
+        XCTAssertTrue(outcome.output.contains("left behind: the journal"), outcome.output)
+        _ = try scratch.write("ok\n", as: "words")
+        XCTAssertEqual(try bitgate("wipe", "--yes", "destroy").status, 0, daemon.errors.text)
+        XCTAssertEqual(daemon.stop().status, 0)
+    }
+}
