@@ -10,6 +10,10 @@ final class StoreIndex {
         var evictionClass: UInt8
         /// The file has a version of it, maybe an older one.
         var isStored: Bool
+
+        func renumbered(by shift: Int64) -> Entry {
+            Entry(id: id + shift, size: size, evictionClass: evictionClass, isStored: isStored)
+        }
     }
 
     let store: VaultStore
@@ -32,6 +36,11 @@ final class StoreIndex {
         guard let entry = entries.removeValue(forKey: row) else { return nil }
         bytes -= entry.size
         return entry
+    }
+
+    func removeAll() {
+        entries.removeAll()
+        bytes = 0
     }
 
     func markStored(_ row: RowKey) { entries[row]?.isStored = true }

@@ -25,6 +25,7 @@ public final class Vault {
     private let loop: any EventLoop
     private var random: any RandomNumberGenerator
     private let file: VaultFile
+    private let mark: StoreCipher
     private var indexes: [Int64: StoreIndex] = [:]
     /// By row number. Bounded by `VaultLimits.waitingBytes`.
     private var waiting: [Int64: Change] = [:]
@@ -37,6 +38,8 @@ public final class Vault {
     private var timer: (any Cancellable)?
     private var ledger = WriteLedger()
     private var isOpen = true
+    /// Not before is a file opened that could not be.
+    private var reopensAt = Instant.zero
     public private(set) var counts = Tally<VaultEvent>()
     public private(set) var trouble: VaultTrouble?
 
@@ -62,10 +65,39 @@ public final class Vault {
         self.loop = loop
         self.random = random
         for store in stores { indexes[store.number] = StoreIndex(store, masterKey: masterKey) }
-        let cipher = StoreCipher(store: "mark", masterKey: masterKey)
-        file.open(mark: cipher, nonce: self.random.bytes(XChaChaPoly.nonceSize))
+        mark = StoreCipher(store: "mark", masterKey: masterKey)
+        openFile()
+    }
+
+    private func openFile() {
+        file.open(mark: mark, nonce: random.bytes(XChaChaPoly.nonceSize))
         takeOverRows()
         noteFileEvents()
+        reopensAt = loop.now.monotonic + VaultLimits.retry
+    }
+
+    /// A disk that could not be used at the start may be there now. What it holds is as good as before, and older than
+    /// what was kept in memory since: rows are numbered in the order records came.
+    private func reopenFile() {
+        guard isOpen, !file.isOpen, loop.now.monotonic >= reopensAt else { return }
+        let kept = (entries: indexes.mapValues(\.entries), waiting: waiting, relaxed: relaxed, nextID: nextID)
+        for index in indexes.values { index.removeAll() }
+        (waiting, relaxed, waitingBytes, relaxedDeadline) = ([:], [], 0, nil)
+        openFile()
+        let shift = nextID - 1
+        for (number, entries) in kept.entries {
+            for (row, entry) in entries {
+                if let older = indexes[number]?[row] {
+                    change(older.id, .remove(store: number), within: VaultLimits.relaxed)
+                }
+                indexes[number]?.set(entry.renumbered(by: shift), at: row)
+            }
+        }
+        for (id, change) in kept.waiting {
+            let horizon = kept.relaxed.contains(id) ? VaultLimits.relaxed : VaultLimits.horizon
+            self.change(id + shift, change, within: horizon)
+        }
+        nextID = kept.nextID + shift
     }
 
     private func noteFileEvents() {
@@ -228,9 +260,13 @@ public final class Vault {
     /// Writes all that waits, now. For what must be on the disk before it is acted on.
     /// - Returns: whether nothing waits any more.
     @discardableResult
-    public func flush() -> Bool { write(waiting) }
+    public func flush() -> Bool {
+        reopenFile()
+        return write(waiting)
+    }
 
     private func flushDue() {
+        reopenFile()
         let now = loop.now.monotonic
         if let relaxedDeadline, relaxedDeadline > now, waitingBytes < VaultLimits.promptBytes {
             write(waiting.filter { !relaxed.contains($0.key) })

@@ -181,6 +181,38 @@ final class VaultDamageTests: XCTestCase {
         XCTAssertEqual(vault.records(in: notes).count, 1)
     }
 
+    func testAFileThatCouldNotBeOpenedIsOpenedWhenItCanBe() throws {
+        let box = try filled()
+        try FileManager.default.moveItem(atPath: box.path, toPath: box.path + ".away")
+        try FileManager.default.createDirectory(atPath: box.path, withIntermediateDirectories: false)
+        box.reopen()
+        XCTAssertEqual(box.vault.trouble, .diskFailing)
+        box.put("newer", "k3")
+        box.put("fresh", "f")
+        box.put("gone", "g")
+        box.vault.remove(Array("g".utf8), from: notes)
+        for _ in 0..<3 {
+            box.loop.advance(by: VaultLimits.retry)
+            XCTAssertEqual(box.vault.trouble, .diskFailing)
+            XCTAssertEqual(box.text("k3"), "newer")
+        }
+        try FileManager.default.removeItem(atPath: box.path)
+        try FileManager.default.moveItem(atPath: box.path + ".away", toPath: box.path)
+        XCTAssertFalse(box.vault.flush(), "not at every occasion")
+        box.loop.advance(by: VaultLimits.retry)
+        XCTAssertNil(box.vault.trouble)
+        for _ in 0..<2 {
+            XCTAssertEqual(box.text("k3"), "newer")
+            XCTAssertEqual(box.text("k7"), "text 7")
+            let order = box.vault.records(in: notes).map { String(decoding: $0.key, as: UTF8.self) }
+            XCTAssertEqual(order.count, 51)
+            XCTAssertEqual(order.suffix(2), ["k3", "f"], "what is newer comes later")
+            XCTAssertEqual(box.vault.status.waitingBytes, 0)
+            box.vault.close()
+            box.reopen()
+        }
+    }
+
     func testAnAbandonedVaultWritesNothingMore() throws {
         let box = try VaultHarness()
         box.put("lost", "a")

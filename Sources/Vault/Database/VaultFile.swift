@@ -33,12 +33,15 @@ final class VaultFile {
 
     // MARK: Opening
 
+    var isOpen: Bool { database != nil }
+
     /// Opens the file. A damaged one is set aside and a new one begun; where there can be none, `trouble` says why and
     /// nothing is read or written.
     /// - Parameters:
     ///   - mark: seals a mark by which the file of another key is told.
     ///   - nonce: for a new mark.
     func open(mark: StoreCipher, nonce: [UInt8]) {
+        trouble = nil
         if attempt(mark, nonce) { return }
         if trouble == nil {
             moveAside()
