@@ -221,5 +221,15 @@ final class NostrEventParserTests: XCTestCase {
             "", hex.uppercased(), String(hex.dropLast()), hex + "0", "0x" + hex.dropLast(2), hex.dropLast() + "g",
         ] { XCTAssertNil(EventID(hex: wrong)) }
         XCTAssertNil(EventID([UInt8](repeating: 0, count: 31)))
+        // Every byte at every place.
+        for place in 0..<64 {
+            for byte in UInt8.min...UInt8.max {
+                var digits = Array(hex.utf8)
+                digits[place] = byte
+                let isDigit = (0x30...0x39).contains(byte) || (0x61...0x66).contains(byte)
+                let id = digits.withUnsafeBytes { EventID(hexDigits: $0) }
+                XCTAssertEqual(id.map { Array($0.hex.utf8) }, isDigit ? digits : nil)
+            }
+        }
     }
 }

@@ -44,6 +44,9 @@ extension NostrClient {
     private func process(_ message: UnsafeRawBufferPointer, from relay: RelayConnection, at now: Now) -> FrameOutcome {
         activity.count(.frameReceived)
         guard message.count <= NostrLimits.messageBytes else { return nuisance(.frameOversized, of: relay, at: now) }
+        if let glance = EventGlance(message), isCopy(glance, from: relay) {
+            return nothingNew(.eventDuplicate, from: relay, at: now)
+        }
         guard message.isValidUTF8 else { return nuisance(.frameInvalidUTF8, of: relay, at: now) }
         guard let frame = try? RelayFrame.parse(message) else { return nuisance(.frameMalformed, of: relay, at: now) }
         switch frame {
@@ -75,15 +78,16 @@ extension NostrClient {
         }
         guard let eventID = layout.eventID else { return nuisance(.eventIDInvalid, of: relay, at: now) }
         let key = RecentEvents.Key(subscription: subscription.number, event: eventID)
-        guard !recent.contains(key) else {
-            if relay.conduct.repeated(at: now.monotonic) { leave(relay, at: now) }
-            return drop(.eventDuplicate)
-        }
+        guard !recent.contains(key) else { return nothingNew(.eventDuplicate, from: relay, at: now) }
 
         let event = NostrEvent(layout)
         guard subscription.filter.selects(event) else { return outsideFilter(of: subscription, from: relay, at: now) }
-        guard subscription.filter.isInPeriod(event.createdAt) else { return drop(.eventOutsidePeriod) }
-        if let expiration = event.expiration, expiration <= now.wall.unixSeconds { return drop(.eventExpired) }
+        guard subscription.filter.isInPeriod(event.createdAt) else {
+            return nothingNew(.eventOutsidePeriod, from: relay, at: now)
+        }
+        if let expiration = event.expiration, expiration <= now.wall.unixSeconds {
+            return nothingNew(.eventExpired, from: relay, at: now)
+        }
         guard relay.verification.take(at: now.monotonic) else { return .overBudget }
         activity.count(.signatureChecked)
         guard let verified = VerifiedEvent(verifying: event) else {
@@ -96,6 +100,22 @@ extension NostrClient {
         activity.count(.eventDelivered)
         emit(.event(verified, subscription: subscription.id))
         return .verified
+    }
+
+    /// Whether an event of that id was delivered under the same subscription, which is in force at the relay. Only what
+    /// was verified is remembered, so a forged copy shadows nothing here either.
+    private func isCopy(_ glance: EventGlance, from relay: RelayConnection) -> Bool {
+        guard let index = subscriptions.indices.first(where: { subscriptions[$0].isCalled(glance.subscription) })
+        else { return false }
+        let number = subscriptions[index].number
+        return relay.requests[number]?.isActive ?? false
+            && recent.contains(RecentEvents.Key(subscription: number, event: glance.event))
+    }
+
+    /// No fault of a relay's, but a flood of it is.
+    private func nothingNew(_ reason: NostrDrop, from relay: RelayConnection, at now: Now) -> FrameOutcome {
+        if relay.conduct.broughtNothingNew(at: now.monotonic) { leave(relay, at: now) }
+        return drop(reason)
     }
 
     private func outsideFilter(
@@ -125,7 +145,9 @@ extension NostrClient {
     }
 
     private func endOfStored(_ id: JSONString, from relay: RelayConnection, at now: Now) {
-        guard let (index, subscription) = activeSubscription(id, at: relay) else {
+        guard let (index, subscription) = activeSubscription(id, at: relay),
+            relay.requests[subscription.number]?.isLoading ?? false
+        else {
             drops.count(.endOfStoredUnmatched)
             return bothered(by: relay, at: now)
         }

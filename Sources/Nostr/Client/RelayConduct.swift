@@ -18,6 +18,6 @@ struct RelayConduct {
     /// A frame that means nothing.
     mutating func bothered(at now: Instant) -> Bool { !nuisances.take(at: now) }
 
-    /// An event that came before.
-    mutating func repeated(at now: Instant) -> Bool { !repetitions.take(at: now) }
+    /// An event that came before, or is out of date.
+    mutating func broughtNothingNew(at now: Instant) -> Bool { !repetitions.take(at: now) }
 }

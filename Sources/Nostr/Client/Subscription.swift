@@ -14,6 +14,8 @@ typealias SubscriptionNumber = UInt64
 struct Subscription {
     let number: SubscriptionNumber
     let id: String
+    /// Of the id in UTF-8.
+    private let idBytes: [UInt8]
     private(set) var filter: NostrFilter
     let targets: RelayTargets
     /// Replays move `since` up to the last end of stored events less an overlap. Not for stored kinds, whose look-back
@@ -33,6 +35,7 @@ struct Subscription {
     ) {
         self.number = number
         self.id = id
+        idBytes = Array(id.utf8)
         self.filter = filter
         self.targets = targets
         self.movesSince = movesSince
@@ -60,6 +63,11 @@ struct Subscription {
         filter.until = filter.until.map { max(0, $0 + seconds) }
         lastEndOfStored = lastEndOfStored.map { max(0, $0 + seconds) }
         madeAt = max(0, madeAt + seconds)
+    }
+
+    /// Whether these bytes are its id.
+    func isCalled(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        idBytes.count == bytes.count && idBytes.elementsEqual(bytes)
     }
 
     func isSame(_ filter: NostrFilter, _ targets: RelayTargets) -> Bool {

@@ -38,22 +38,31 @@ public struct EventID: Hashable, Sendable, CustomStringConvertible {
     }
 
     init?(hexDigits: UnsafeRawBufferPointer) {
-        guard hexDigits.count == 2 * EventID.size, let a = EventID.word(in: hexDigits, at: 0),
-            let b = EventID.word(in: hexDigits, at: 16), let c = EventID.word(in: hexDigits, at: 32),
-            let d = EventID.word(in: hexDigits, at: 48)
+        guard hexDigits.count == 2 * EventID.size else { return nil }
+        func half(_ index: Int) -> UInt64? {
+            let digits = UInt64(bigEndian: hexDigits.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self))
+            return EventID.value(ofDigits: digits)
+        }
+        guard let a = half(0), let b = half(1), let c = half(2), let d = half(3), let e = half(4), let f = half(5),
+            let g = half(6), let h = half(7)
         else { return nil }
-        self.init((a, b, c, d))
+        self.init((a << 32 | b, c << 32 | d, e << 32 | f, g << 32 | h))
     }
 
-    private static func word(in digits: UnsafeRawBufferPointer, at offset: Int) -> UInt64? {
-        var word: UInt64 = 0
-        for index in offset..<offset + 16 {
-            let digit = digits[index]
-            guard digit < UInt8(ascii: "A") || digit > UInt8(ascii: "F"), let value = Hex.value(of: digit)
-            else { return nil }
-            word = word << 4 | UInt64(value)
-        }
-        return word
+    /// What eight lower-case hex digits stand for, all at once: the first is the highest byte of `digits`.
+    private static func value(ofDigits digits: UInt64) -> UInt64? {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highBits = ones &* 0x80
+        guard digits & highBits == 0 else { return nil }
+        /// The high bit of every byte that is at least this; no sum of a byte carries into the next one.
+        func atLeast(_ scalar: Unicode.Scalar) -> UInt64 { digits &+ ones &* (0x80 - UInt64(scalar.value)) }
+        let isDigit = atLeast("0") & ~atLeast(":")
+        let isLetter = atLeast("a") & ~atLeast("g")
+        guard (isDigit | isLetter) & highBits == highBits else { return nil }
+        var value = (digits & (ones &* 0x0f)) &+ (digits >> 6 & ones) &* 9
+        value = (value | value >> 4) & 0x00ff_00ff_00ff_00ff
+        value = (value | value >> 8) & 0x0000_ffff_0000_ffff
+        return (value | value >> 16) & 0xffff_ffff
     }
 
     public var bytes: [UInt8] {
