@@ -15,6 +15,15 @@
     garbage     random bytes instead of frames
     halves      the first half of a message, and then nothing
 
+And Nostr relays, which wait for a request first. Each sends without end:
+
+    json        text that is no JSON        deep       JSON of many levels
+    foreign     events of a kind and a place nobody asked for, under the subscription "s"
+    ends        the end of stored events    notices    notices
+    answers     answers to events that it was never sent
+    challenges  challenges to authenticate
+    binary      binary messages
+
 Prints `ready MODE PORT` for each, then `MODE BYTES` when a connection ends: how much was sent. SIGTERM ends it.
 """
 import asyncio
@@ -23,6 +32,7 @@ import hashlib
 import os
 import signal
 import sys
+import time
 
 BLOCK = 65536
 
@@ -36,6 +46,29 @@ def upgrade(request, extra=b""):
     accept = base64.b64encode(hashlib.sha1(key + b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11").digest())
     return (b"HTTP/1.1 101 OK\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: " + accept
             + b"\r\n" + extra + b"\r\n")
+
+
+def message(text, opcode=0x81):
+    size = len(text)
+    length = bytes([size]) if size < 126 else b"\x7e" + size.to_bytes(2, "big")
+    return bytes([opcode]) + length + text
+
+
+def foreign(number):
+    return (b'["EVENT","s",{"id":"%064x","pubkey":"%064x","created_at":%d,"kind":1,"tags":[["g","zzzzz"]],'
+            b'"content":"%s","sig":"%0128x"}]' % (number, number, time.time(), b"unasked " * 20, number))
+
+
+NOSTR = {
+    "json": lambda: message(b'{"EVENT":' + b"[" * 200),
+    "deep": lambda: message(b"[" * 60000),
+    "foreign": lambda: b"".join(message(foreign(number)) for number in range(100)),
+    "ends": lambda: message(b'["EOSE","s"]'),
+    "notices": lambda: message(b'["NOTICE","%s"]' % (b"noise " * 50)),
+    "answers": lambda: message(b'["OK","%064x",true,""]' % 1),
+    "challenges": lambda: message(b'["AUTH","challenge"]'),
+    "binary": lambda: message(b"b" * 100, 0x82),
+}
 
 
 def answer(mode, request):
@@ -59,6 +92,9 @@ def answer(mode, request):
         return good, os.urandom(BLOCK)
     if mode == "halves":
         return good + b"\x81\x7e\xff\xff" + b"a" * 30000, b""
+    if mode in NOSTR:
+        block = NOSTR[mode]()
+        return good, block * max(1, BLOCK // len(block))
     return good, b""
 
 
@@ -78,6 +114,8 @@ async def serve(mode, reader, writer):
         else:
             writer.write(first)
             sent += len(first)
+            if mode in NOSTR:
+                await reader.read(1)
             while more:
                 writer.write(more)
                 await writer.drain()

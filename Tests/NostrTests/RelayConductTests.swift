@@ -24,6 +24,7 @@ final class RelayConductTests: XCTestCase {
             ("[\"OK\",\"\(String(repeating: "0", count: 64))\",true,\"\"]", .answerUnmatched),
             ("[\"OK\",\"\",false,\"rate-limited: x\"]", .answerUnmatched), ("[\"NOTICE\",\"x\"]", .notice),
             ("[\"COUNT\",\"s\",{}]", .frameUnknown), ("[\"AUTH\",\"\"]", .authIgnored),
+            ("[\"AUTH\",\"challenge\"]", .authIgnored),
             ("[\"EVENT\",\"s\",{}]", .eventMalformed),
         ]
         for (frame, reason) in rubbish {
@@ -34,6 +35,61 @@ final class RelayConductTests: XCTestCase {
             XCTAssertEqual(harness.closes.map(\.code), [1_008])
             XCTAssertEqual(harness.status(b)?.state, .connected)
             XCTAssertTrue(harness.events.isEmpty)
+        }
+    }
+
+    func testARelayThatSaysThatItHasNothingMoreAgainAndAgainIsLeft() {
+        let harness = ClientHarness.channel()
+        XCTAssertEqual(framesUntilLeft(harness, atMost: 1_000) { _ in "[\"EOSE\",\"s\"]" }, 202)
+        XCTAssertEqual(harness.client.drops[.endOfStoredUnmatched], 201)
+        XCTAssertEqual(harness.loads.count, 0, "the other relay may still have something")
+    }
+
+    func testOneAnswerToAnEventIsEnough() {
+        let harness = ClientHarness.channel()
+        let event = harness.event()
+        harness.perform { $0.publish(event, to: [self.a], at: $1) }
+        let frame = "[\"OK\",\"\(event.id.hex)\",true,\"\"]"
+        XCTAssertEqual(framesUntilLeft(harness, atMost: 1_000) { _ in frame }, 202)
+        XCTAssertEqual(harness.client.answers[.accepted], 1)
+        XCTAssertEqual(harness.client.drops[.answerUnmatched], 201)
+    }
+
+    func testAnEventWrittenAgainIsAnsweredAgain() {
+        let harness = ClientHarness.channel()
+        let event = harness.event()
+        for round in 1...3 {
+            harness.perform { _ = $0.publishConfirmed(event, to: [self.a], at: $1) }
+            harness.answer(event, round == 3, "error: not now", from: a)
+            harness.advance(.seconds(1))
+        }
+        XCTAssertEqual(
+            harness.published.map(\.outcome),
+            [
+                .failed(.rejected), .failed(.rejected), .accepted(by: a),
+            ])
+        XCTAssertEqual(harness.client.drops[.answerUnmatched], 0)
+    }
+
+    func testARelayThatSendsBinaryMessagesIsLeft() throws {
+        let harness = ClientHarness.channel()
+        let socket = try XCTUnwrap(harness.socket(a))
+        for _ in 0..<200 { harness.perform { $0.receivedBinary(on: socket, at: $1) } }
+        XCTAssertEqual(harness.status(a)?.state, .connected)
+        for _ in 0..<10 { harness.perform { $0.receivedBinary(on: socket, at: $1) } }
+        XCTAssertEqual(harness.client.drops[.frameBinary], 201)
+        XCTAssertEqual(harness.status(a)?.lastFailure, .misbehaving)
+        XCTAssertEqual(harness.client.drops[.staleSocket], 9)
+    }
+
+    func testAFloodOfWhatIsOutOfDateEndsInTheRelayBeingLeft() {
+        for tags in [[], [["expiration", "1"]]] {
+            let harness = ClientHarness.channel()
+            let event = harness.event(age: tags.isEmpty ? 3_601 : 0, extraTags: tags)
+            let json = String(decoding: event.json(), as: UTF8.self)
+            let left = framesUntilLeft(harness, atMost: 10_000) { _ in "[\"EVENT\",\"s\",\(json)]" }
+            XCTAssertEqual(left, 8_193)
+            XCTAssertEqual(harness.status(a)?.lastFailure, .misbehaving)
         }
     }
 

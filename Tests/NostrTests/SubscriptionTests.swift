@@ -163,7 +163,7 @@ final class SubscriptionTests: XCTestCase {
         XCTAssertEqual(harness.loads.map(\.subscription), ["s"])
         harness.advance(.seconds(20))
         XCTAssertEqual(harness.loads.count, 1, "once")
-        XCTAssertEqual(harness.client.drops[.endOfStoredUnmatched], 1)
+        XCTAssertEqual(harness.client.drops[.endOfStoredUnmatched], 2)
     }
 
     func testTheLoadIsOverAfter10SecondsWhateverTheRelaysDo() {

@@ -50,9 +50,9 @@ struct IsolatedPublications {
 
     /// The relay's answer to the event, if this message is it.
     mutating func answer(in message: [UInt8], from socket: NostrSocketID) -> RelayAnswer? {
-        guard let index = index(of: socket), attempts[index].isWritten else { return nil }
+        guard let index = index(of: socket) else { return nil }
         attempts[index].otherMessages += 1
-        guard message.count <= NostrLimits.messageBytes else { return nil }
+        guard attempts[index].isWritten, message.count <= NostrLimits.messageBytes else { return nil }
         return message.withUnsafeBytes { bytes in
             guard bytes.isValidUTF8, case .ok(let event, let answer)? = try? RelayFrame.parse(bytes),
                 EventID(hexDigits: event.bytes) == attempts[index].event

@@ -9,7 +9,9 @@ extension NostrClient {
             return bothered(by: relay, at: now)
         }
         relay.authentication.challenged(challenge.text)
-        if !authenticate(to: relay, at: now) { drops.count(.authIgnored) }
+        guard !authenticate(to: relay, at: now) else { return }
+        drops.count(.authIgnored)
+        bothered(by: relay, at: now)
     }
 
     /// The relay refused something until we authenticate.

@@ -1,6 +1,12 @@
 import Basics
 
 extension NostrClient {
+    /// A process before this one may have ended a moment ago, and what it published in its last second counts with what
+    /// this one does. Call it at the start.
+    public func followEarlierProcess(at now: Now) {
+        for _ in 0..<NostrLimits.publishesPerSecond { _ = pace.take(at: now.monotonic) }
+    }
+
     /// Sends the event to each relay, now or when it connects; nobody is told what became of it (chapter 05 §6.4).
     public func publish(_ event: VerifiedEvent, to relays: [NostrRelayURL], at now: Now) {
         guard gate != .closed else { return drops.count(.publicationGateClosed) }
@@ -180,7 +186,7 @@ extension NostrClient {
             return authenticationAnswered(answer, by: connection, at: now)
         }
         if answer == .authRequired { authenticationDemanded(by: connection, at: now) }
-        guard let id, connection.expectsAnswer(to: id) else {
+        guard let id, connection.takeAnswer(to: id) else {
             if !answer.isSuccess {
                 answers.count(answer)
                 connection.complained(answer, at: now)

@@ -230,6 +230,16 @@ public final class NostrClient {
         processInbound(at: now)
     }
 
+    /// A whole binary message arrived. Nostr is text: it means nothing.
+    public func receivedBinary(on socket: NostrSocketID, at now: Now) {
+        guard socket.isolation == nil else { return receivedIsolated([], on: socket, at: now) }
+        guard let connection = current(socket), connection.isOpen else { return }
+        connection.heard(at: now.monotonic)
+        activity.count(.frameReceived)
+        drops.count(.frameBinary)
+        bothered(by: connection, at: now)
+    }
+
     /// The socket's current connection; reports of replaced sockets are counted and ignored.
     private func current(_ socket: NostrSocketID) -> RelayConnection? {
         guard let connection = connection(socket.relay), connection.generation == socket.generation,

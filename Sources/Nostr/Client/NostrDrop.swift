@@ -5,6 +5,7 @@ public enum NostrDrop: String, CaseIterable, Sendable {
     case frameOversized = "frame-oversized"
     case frameInvalidUTF8 = "frame-invalid-utf8"
     case frameMalformed = "frame-malformed"
+    case frameBinary = "frame-binary"
     /// NOTICE: for people, and relays put anything into it.
     case notice
     /// A challenge that nothing has made it worth to answer, or that is none.

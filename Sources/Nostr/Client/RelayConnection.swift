@@ -31,8 +31,8 @@ final class RelayConnection {
     /// Ids that had another filter on this socket, and when that ended: until the next EOSE its events may still be on
     /// their way.
     private var endedIDs: [String: Instant] = [:]
-    /// Events lately written on this socket: what an OK may be about.
-    private var answerable = BoundedSet<EventID>(capacity: NostrLimits.answerableEvents)
+    /// Events lately written on this socket and not answered yet: what an OK may be about.
+    private var answerable: [EventID] = []
     /// When the next owed event can be written; nil when none is owed.
     var publishDueAt: Instant?
     var inbound = InboundQueue()
@@ -250,10 +250,17 @@ final class RelayConnection {
         record.lastEvent = now.wall
     }
 
-    func wrote(_ event: EventID) { answerable.insert(event) }
+    func wrote(_ event: EventID) {
+        if answerable.count >= NostrLimits.answerableEvents { answerable.removeFirst() }
+        answerable.append(event)
+    }
 
-    /// Whether an answer about this event is one to what was written here.
-    func expectsAnswer(to event: EventID) -> Bool { answerable.contains(event) }
+    /// Whether this is the answer to what was written here.
+    func takeAnswer(to event: EventID) -> Bool {
+        guard let index = answerable.firstIndex(of: event) else { return false }
+        answerable.remove(at: index)
+        return true
+    }
 
     /// Bad news that names no event of ours.
     func complained(_ answer: RelayAnswer, at now: Now) {

@@ -7,7 +7,7 @@ import Uplink
 /// The Nostr side of the station: the relay client and the sockets it asks for.
 final class RelayUplink: RelayPort {
     var onActivity: (((Now) -> Void) -> Void)?
-    /// Why each relay's last connection ended. Holds the relays the client knows, which it bounds.
+    /// Why each relay's last connection ended.
     private(set) var problems: [NostrRelayURL: WebSocketCloseReason] = [:]
     let client: NostrClient
     let durable: DurableUplink
@@ -51,6 +51,7 @@ final class RelayUplink: RelayPort {
             configuration: NostrClient.Configuration(
                 policy: RelayURLPolicy(allowsLoopback: !usesTor), reachesOnions: usesTor),
             random: SystemRandomNumberGenerator())
+        client.followEarlierProcess(at: loop.now)
         durable = DurableUplink(client: client, archive: archive, random: SystemRandomNumberGenerator())
         route.onChange = { [weak self] in
             self?.onActivity? { now in self?.followRoute(at: now) }
@@ -217,7 +218,7 @@ final class RelayUplink: RelayPort {
         do {
             address = try WebSocketAddress(parsing: id.relay.text)
         } catch {
-            problems[id.relay] = .unsupported(error.rawValue)
+            note(.unsupported(error.rawValue), of: id.relay, at: now)
             return client.relayClosed(id, .nameUnusable, at: now)
         }
         // The relay client watches for silence itself.
@@ -261,6 +262,13 @@ final class RelayUplink: RelayPort {
         return isConnected == wasConnected ? .handled : .connectivity(isConnected)
     }
 
+    private func note(_ problem: WebSocketCloseReason, of relay: NostrRelayURL, at now: Now) {
+        problems[relay] = problem
+        guard problems.count > NostrLimits.relays else { return }
+        let known = Set(client.relays(at: now).map(\.url))
+        problems = problems.filter { known.contains($0.key) }
+    }
+
     /// Passes on what a socket reported, unless it is one that was given up.
     private func report(_ socket: WebSocketClient, _ input: @escaping (NostrSocketID, Now) -> Void) {
         guard let id = names[ObjectIdentifier(socket)] else { return }
@@ -284,8 +292,7 @@ extension RelayUplink: WebSocketDelegate {
         report(socket) { [client] id, now in
             switch message {
             case .text(let bytes): client.received(bytes, on: id, at: now)
-            // Nostr is text; a binary message only shows that the relay is there.
-            case .binary: client.heard(on: id, at: now)
+            case .binary: client.receivedBinary(on: id, at: now)
             }
         }
     }
@@ -300,7 +307,7 @@ extension RelayUplink: WebSocketDelegate {
         report(socket) { [self] id, now in
             sockets[id] = nil
             names[ObjectIdentifier(socket)] = nil
-            problems[id.relay] = reason
+            note(reason, of: id.relay, at: now)
             client.relayClosed(id, RelayFailure(reason), at: now)
         }
         closing[ObjectIdentifier(socket)] = nil
