@@ -73,7 +73,7 @@ public final class Station: Box {
         radio = try Station.makeRadio(
             configuration, peer: identity.node.peerID, masterKey: masterKey, loop: loop, log: log)
         let route = try configuration.network.route(
-            on: loop, resolver: (machineLoop as? LibeventLoop).map(SystemResolver.init), time: { loop.now.wall })
+            on: loop, resolver: SystemResolver(loop: machineLoop), time: { loop.now.wall })
         torRoute = route as? TorRoute
         fetcher = HTTPFetcher(loop: loop, dialer: route)
         directory = DirectoryKeeper(loop: loop, archive: NostrArchive(vault), fetcher: fetcher)

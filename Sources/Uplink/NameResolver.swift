@@ -9,15 +9,16 @@ public protocol NameResolver: AnyObject {
     ) -> any Cancellable
 }
 
-/// The system's name servers.
+/// The system's name servers. A loop that is not libevent's has none to ask.
 public final class SystemResolver: NameResolver {
-    private let loop: LibeventLoop
+    private let loop: any EventLoop
 
-    public init(loop: LibeventLoop) { self.loop = loop }
+    public init(loop: any EventLoop) { self.loop = loop }
 
     public func resolve(
         _ host: String, completion: @escaping (Result<[String], NameQuery.Failure>) -> Void
     ) -> any Cancellable {
-        NameQuery(host, loop: loop, completion: completion)
+        if let loop = loop as? LibeventLoop { return NameQuery(host, loop: loop, completion: completion) }
+        return loop.schedule(after: .zero) { completion(.failure(.unavailable("no name servers"))) }
     }
 }

@@ -10,8 +10,13 @@ import XCTest
 final class RelayUplinkTests: XCTestCase {
     private let loop = EmbeddedLoop()
 
-    private func uplink(_ urls: String..., route: (any NetworkRoute)? = nil, usesTor: Bool = false) -> RelayUplink {
-        let route = route ?? DirectRoute(LoopbackDialer(loop: loop))
+    private func direct() throws -> any NetworkRoute {
+        var network = Configuration.Network()
+        network.tor = .off
+        return try network.route(on: loop, resolver: SystemResolver(loop: loop), time: { [loop] in loop.now.wall })
+    }
+
+    private func uplink(_ urls: String..., route: any NetworkRoute, usesTor: Bool = false) -> RelayUplink {
         let uplink = RelayUplink(
             loop: loop, relays: RelayChoice(defaults: urls.compactMap { NostrRelayURL($0) }, directory: nil),
             route: route, usesTor: usesTor)
@@ -28,11 +33,11 @@ final class RelayUplinkTests: XCTestCase {
         loop.advance(by: .seconds(1))
     }
 
-    func testARelayThisVersionCannotReachIsShownWithWhatItNeeds() {
-        let uplink = uplink("wss://relay.example.com", "ws://relay.onion")
+    func testARelayThatCannotBeReachedIsShownWithTheReason() throws {
+        let uplink = uplink("wss://relay.example.com", "ws://relay.onion", route: try direct())
         trustClock(uplink)
         let problems = uplink.problems.mapValues(\.description)
-        XCTAssertTrue(problems.values.contains { $0.contains("TLS") }, "\(problems)")
+        XCTAssertEqual(Array(problems.values), ["relay.example.com cannot be looked up: no name servers"])
         let states = uplink.client.relays(at: loop.now)
         XCTAssertFalse(states.contains { $0.isConnected || $0.state == .dialling })
     }
@@ -84,9 +89,21 @@ final class RelayUplinkTests: XCTestCase {
         XCTAssertEqual(Set(uplink.targets.map(\.isolation)), Set(route.isolations), "a probe builds their circuits")
     }
 
-    func testTheDirectWayOpensWhicheverComesFirstItsStartOrTheTime() {
+    func testReasonsAreKeptForTheRelaysThatAreKnownAlone() throws {
+        let uplink = uplink(route: try direct())
+        trustClock(uplink)
+        for round in 0..<100 {
+            let relay = try XCTUnwrap(NostrRelayURL("wss://r\(round).example.com"))
+            uplink.onActivity? { uplink.use(RelayChoice(defaults: [relay], directory: nil), at: $0) }
+            loop.advance(by: .seconds(1))
+            XCTAssertNotNil(uplink.problems[relay])
+            XCTAssertLessThanOrEqual(uplink.problems.count, NostrLimits.relays)
+        }
+    }
+
+    func testTheDirectWayOpensWhicheverComesFirstItsStartOrTheTime() throws {
         for startsFirst in [true, false] {
-            let route = DirectRoute(LoopbackDialer(loop: loop))
+            let route = try direct()
             let uplink = RelayUplink(
                 loop: loop, relays: RelayChoice(defaults: [], directory: nil), route: route, usesTor: false)
             uplink.onActivity = { [loop] input in input(loop.now) }
@@ -100,7 +117,7 @@ final class RelayUplinkTests: XCTestCase {
         }
     }
 
-    func testWithTorThisMachinesOwnRelaysAreNamedAndNotDialled() {
+    func testWithTorThisMachinesOwnRelaysAreNamedAndNotDialled() throws {
         let route = ManualRoute()
         let uplink = uplink("ws://127.0.0.1:1", "ws://abc.onion", route: route, usesTor: true)
         trustClock(uplink)
@@ -108,7 +125,7 @@ final class RelayUplinkTests: XCTestCase {
         loop.advance(by: .seconds(1))
         XCTAssertEqual(Set(route.dialled), ["abc.onion"])
         XCTAssertEqual(uplink.skippedRelays.map(\.relay.text), ["ws://127.0.0.1:1"])
-        let direct = self.uplink("ws://abc.onion")
+        let direct = self.uplink("ws://abc.onion", route: try direct())
         XCTAssertEqual(direct.skippedRelays.map(\.relay.text), ["ws://abc.onion"])
     }
 
@@ -121,8 +138,8 @@ final class RelayUplinkTests: XCTestCase {
                 using: &random))
     }
 
-    func testNothingIsDialledBeforeTheClockIsTrusted() {
-        let uplink = uplink("ws://127.0.0.1:1")
+    func testNothingIsDialledBeforeTheClockIsTrusted() throws {
+        let uplink = uplink("ws://127.0.0.1:1", route: try direct())
         uplink.onActivity? { uplink.setClockTrusted(false, at: $0) }
         loop.advance(by: .minutes(5))
         XCTAssertEqual(uplink.problems, [:])

@@ -27,9 +27,13 @@ final class LoopbackTests: XCTestCase {
     }
 
     private func dial(keepAlive: WebSocketKeepAlive? = nil) throws -> WebSocketClient {
+        let dialer = NetworkDialer(
+            loop: loop, policy: .direct(SystemResolver(loop: loop)), trust: try TLSTrust(),
+            time: { WallTime(milliseconds: 0) })
+        dialer.readiness = { .open }
         let client = WebSocketClient(
             loop: loop, address: try WebSocketAddress(parsing: "ws://localhost:\(server.port)"),
-            dialer: LoopbackDialer(loop: loop), isolation: .test, keepAlive: keepAlive)
+            dialer: dialer, isolation: .test, keepAlive: keepAlive)
         client.delegate = log
         client.open()
         return client

@@ -73,7 +73,7 @@ public struct ChatOptions {
     ) throws(StationFault) -> ChatRelays? {
         guard let network else { return nil }
         let route = try network.network.route(
-            on: loop, resolver: (loop as? LibeventLoop).map(SystemResolver.init), time: { loop.now.wall })
+            on: loop, resolver: SystemResolver(loop: loop), time: { loop.now.wall })
         // Only mail goes over them, which knows no place.
         let uplink = RelayUplink(
             loop: loop, relays: RelayChoice(defaults: network.defaultRelays, directory: nil), route: route,

@@ -5,10 +5,10 @@ import Uplink
 extension Configuration.Network {
     /// The one way out that is configured. With Tor required, nothing is made that could connect without it.
     /// - Parameters:
-    ///   - resolver: for direct mode alone; without one only this machine is reached.
+    ///   - resolver: for direct mode alone, and made only there.
     ///   - time: the best time known, by which certificates are judged.
     func route(
-        on loop: any EventLoop, resolver: (any NameResolver)?, time: @escaping () -> WallTime
+        on loop: any EventLoop, resolver: @autoclosure () -> any NameResolver, time: @escaping () -> WallTime
     ) throws(StationFault) -> any NetworkRoute {
         let trust: TLSTrust
         do {
@@ -23,8 +23,7 @@ extension Configuration.Network {
                 configuration: TorRoute.Configuration(socks: socks, control: control, cookie: controlCookie),
                 trust: trust, time: time)
         case .off:
-            guard let resolver else { return DirectRoute(LoopbackDialer(loop: loop)) }
-            let dialer = NetworkDialer(loop: loop, policy: .direct(resolver), trust: trust, time: time)
+            let dialer = NetworkDialer(loop: loop, policy: .direct(resolver()), trust: trust, time: time)
             let route = DirectRoute(dialer)
             dialer.readiness = { [weak route] in
                 route?.isProven ?? false ? .open : .closed("the network is switched off")
