@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Subscribes at a Nostr relay to everything from now on and prints each event's JSON as a line, until stopped.
 
-    listen.py ws://127.0.0.1:PORT
+    listen.py ws://127.0.0.1:PORT [KIND…]
 
+The kinds are 20000 and 20001 by default.
 "listening" on a line of its own says that the relay has accepted the subscription.
 """
 import json
@@ -13,12 +14,13 @@ from websockets.sync.client import connect
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 2 or not all(kind.isdigit() for kind in sys.argv[2:]):
         print(__doc__, file=sys.stderr)
         return 64
+    kinds = [int(kind) for kind in sys.argv[2:]] or [20000, 20001]
     with connect(sys.argv[1]) as relay:
         # nostr-relay delivers live only events newer than `since`, and dates are whole seconds.
-        relay.send(json.dumps(["REQ", "demo", {"kinds": [20000, 20001], "since": int(time.time()) - 5}]))
+        relay.send(json.dumps(["REQ", "demo", {"kinds": kinds, "since": int(time.time()) - 5}]))
         for message in relay:
             answer = json.loads(message)
             if answer[0] == "EOSE":

@@ -51,6 +51,11 @@ public final class DurablePublications {
                 key: key,
                 state: .waiting(content, expiresAt: expiresAt, attempts: attempts, lastAttempt: lastAttempt))
         }
+
+        mutating func countAttempt(at wall: WallTime) {
+            attempts += 1
+            lastAttempt = wall
+        }
     }
 
     /// Oldest first.
@@ -154,13 +159,13 @@ public final class DurablePublications {
             entries[index].isUnderWay = false
             switch failure {
             case .rejected, .timedOut, .superseded:
-                entries[index].attempts += 1
-                entries[index].lastAttempt = now.wall
+                if !entries[index].content.isUnlinkable { entries[index].countAttempt(at: now.wall) }
                 let pause = DurablePublications.pause(after: entries[index].attempts)
                 let spread = Double.random(in: 0.8..<1.2, using: &random)
                 entries[index].dueAt = now.monotonic + .seconds(pause.seconds * spread)
                 effects.append(.keep(entries[index].record, isUrgent: false))
             case .notConnected, .busy:
+                if entries[index].content.isUnlinkable { entries[index].attempts -= 1 }
                 entries[index].isParked = failure == .notConnected
                 entries[index].dueAt = now.monotonic + NostrLimits.durableRetry
             }
@@ -209,6 +214,12 @@ public final class DurablePublications {
                 continue
             }
             entries[index].isUnderWay = true
+            if entries[index].content.isUnlinkable {
+                // No relay knows it again under another key. A process that ends before the answer leaves behind that
+                // it was tried, and the next one waits before it tries once more.
+                entries[index].countAttempt(at: now.wall)
+                effects.append(.keep(entries[index].record, isUrgent: true))
+            }
             effects.append(
                 .publish(
                     entries[index].key, event, place: entries[index].content.place,

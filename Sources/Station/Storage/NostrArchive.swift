@@ -30,8 +30,9 @@ struct NostrArchive {
 
     // MARK: Events
 
-    /// The event was acted upon.
-    func keep(processed id: EventID) { vault.put([], for: id.bytes, in: BoxStores.processed) }
+    /// The event was acted upon; on the disk in the next turn of the loop, since what is acted upon after a restart
+    /// is shown twice.
+    func keep(processed id: EventID) { vault.put([], for: id.bytes, in: BoxStores.processed, within: .zero) }
 
     var processed: [EventID] { read(BoxStores.processed) { key, _ in EventID(key) } }
 
