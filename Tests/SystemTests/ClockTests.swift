@@ -26,7 +26,8 @@ final class ClockTests: XCTestCase {
         _ = try scratch.write("\(seconds) \(isSynchronised ? 1 : 0)\n", as: "clock")
     }
 
-    private func startDaemon() throws -> Programs.Running {
+    /// - Parameter relay: its port on this machine.
+    private func startDaemon(relay: Int? = nil) throws -> Programs.Running {
         let file = try scratch.write(
             """
             nickname = "box"
@@ -37,6 +38,8 @@ final class ClockTests: XCTestCase {
             air.name = "box"
             nostr.use_builtin_relays = false
             network.tor = "off"
+            location.cell = "u4pruy"
+            \(relay.map { "nostr.relays = [\"ws://127.0.0.1:\($0)\"]" } ?? "")
             """, as: "box.toml")
         return try Programs.start(
             Programs.folder.appendingPathComponent("bitgated").path, ["--config", file], in: scratch,
@@ -109,6 +112,59 @@ final class ClockTests: XCTestCase {
 
         for person in [anna, bert, cleo] { XCTAssertEqual(person.leaves().status, 0) }
         XCTAssertEqual(daemon.stop().status, 0)
+    }
+
+    func testNothingIsPublishedUnderAWrongTime() throws {
+        try TorStage.requireRelays()
+        func start(_ arguments: String...) throws -> (running: Programs.Running, port: Int) {
+            let running = try Programs.start(TorStage.python, arguments, in: scratch)
+            XCTAssertTrue(Programs.eventually { running.output.text.contains("ready ") }, running.errors.text)
+            let port = running.output.text.split(whereSeparator: \.isWhitespace).lazy.compactMap {
+                $0.hasPrefix("ws://") ? $0.split(separator: ":").last.flatMap { Int($0) } : nil
+            }.first
+            return (running, try XCTUnwrap(port))
+        }
+        let relay = try start("deploy/lib/relay.py", "rust", "0")
+        defer { _ = relay.running.stop() }
+        let witness = try start("Tests/Netlab/witness.py", "0", "\(relay.port)")
+        defer { _ = witness.running.stop() }
+        /// When each event that was published says that it was made.
+        func dates() -> [Int] {
+            witness.running.output.text.split(separator: "\n").filter { $0.hasPrefix("event ") }.compactMap {
+                $0.split(separator: " ").last.flatMap { Int($0) }
+            }
+        }
+        let anna = try Person("anna", ["--bridge", "on"], in: scratch)
+        for wrong in [-Int(Date().timeIntervalSince1970) + 100, -2 * 31_557_600, 10 * 31_557_600] {
+            try setClock(wrong, isSynchronised: false)
+            let before = dates().count
+            let daemon = try startDaemon(relay: witness.port)
+            XCTAssertTrue(try eventually { $0["source"] as? String == "last-known" })
+            anna.types("before, \(wrong)")
+            usleep(2_000_000)
+            XCTAssertEqual(dates().count, before, "nothing before the time is known")
+            try setClock(0, isSynchronised: true)
+            XCTAssertTrue(try eventually { $0["source"] as? String == "synchronised" && isRight($0) })
+            XCTAssertTrue(anna.sees("* box came"), "\(anna.lines)")
+            // A bridge takes so many lines as it gets to hear them; the first may be said before it listens.
+            XCTAssertTrue(
+                Programs.eventually {
+                    anna.types("after, \(wrong)")
+                    usleep(300_000)
+                    return dates().count > before
+                }, daemon.errors.text)
+            if wrong > 0 {
+                // The step that nobody vouches for.
+                try setClock(-7_200, isSynchronised: false)
+                XCTAssertTrue(try eventually { $0["source"] as? String != "synchronised" && isRight($0) })
+                anna.types("stepped, \(wrong)")
+                usleep(1_000_000)
+            }
+            XCTAssertEqual(daemon.stop().status, 0)
+        }
+        let now = Int(Date().timeIntervalSince1970)
+        for date in dates() { XCTAssertLessThan(abs(date - now), 300, "\(date)") }
+        XCTAssertEqual(anna.leaves().status, 0)
     }
 
     func testTheOperatorSetsTheTime() throws {

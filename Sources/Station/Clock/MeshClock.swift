@@ -134,7 +134,8 @@ struct MeshClock {
     // MARK: Judgement
 
     private mutating func judge(at running: Instant) {
-        take(at: running)
+        let peerVotes = peers.votes(at: running)
+        take(peerVotes, at: running)
         readings = readings.filter { $0.value.error(at: running) <= ClockLimits.tolerance }
         let believable = readings.filter { running.wall($0.value.offset) >= bound }
         heldBack = readings.keys.filter { believable[$0] == nil }.max()
@@ -145,7 +146,7 @@ struct MeshClock {
             source = .lastKnown
             guess(at: running)
         }
-        isConfirmed = source == .lastKnown && isConfirmedByPeers(at: running)
+        isConfirmed = source == .lastKnown && isConfirmed(by: peerVotes)
         systemLead = (system?.offset ?? offset) - offset
     }
 
@@ -167,7 +168,7 @@ struct MeshClock {
     }
 
     /// Reads every source that says something now.
-    private mutating func take(at running: Instant) {
+    private mutating func take(_ peerVotes: [ClockOffset], at running: Instant) {
         if let system, system.reading.wall >= ClockLimits.floor {
             let reading = Reading(offset: system.offset, taken: running, error: ClockLimits.systemError)
             if system.reading.isSynchronised { readings[.synchronised] = reading }
@@ -179,7 +180,6 @@ struct MeshClock {
         } else if relayVotes.count > 1 {
             readings[.relays] = nil
         }
-        let peerVotes = peers.votes(at: running)
         if let agreed = peerVotes.agreed(quorum: ClockLimits.peerQuorum) {
             readings[.mesh] = Reading(offset: agreed, taken: running, error: ClockLimits.meshError)
         } else if let held = readings[.mesh] {
@@ -195,8 +195,7 @@ struct MeshClock {
         if running.wall(offset) < bound { offset = bound.offset(from: running) ?? offset }
     }
 
-    private func isConfirmedByPeers(at running: Instant) -> Bool {
-        let votes = peers.votes(at: running)
-        return votes.count { abs($0 - offset) <= ClockLimits.tolerance } * 2 > votes.count
+    private func isConfirmed(by votes: [ClockOffset]) -> Bool {
+        votes.count { abs($0 - offset) <= ClockLimits.tolerance } * 2 > votes.count
     }
 }
