@@ -27,25 +27,34 @@ struct NetworkTrace {
     }
 
     /// The trace of a program that has ended: the tracer, another process, writes the last of it later.
-    static func ended(_ file: String, allowing allowed: Set<String>) throws -> NetworkTrace {
+    static func ended(
+        _ file: String, allowing allowed: Set<String>, _ folders: [String]
+    ) throws -> NetworkTrace {
         let isWhole = Programs.eventually {
             (try? String(contentsOfFile: file, encoding: .utf8))?.contains("+++ exited with") ?? false
         }
         XCTAssertTrue(isWhole, "the trace has no end")
-        return try NetworkTrace(file, allowing: allowed)
+        return try NetworkTrace(file, allowing: allowed, folders)
     }
 
     /// TCP connections begun, by destination: `127.0.0.1:9050`.
     private(set) var connections: [String: Int] = [:]
-    /// Calls that reach, or could reach, anything but Unix sockets and the destinations allowed.
+    /// Calls that reach, or could reach, anything but the destinations and Unix sockets allowed.
     private(set) var violations: [String] = []
 
-    /// - Parameter allowed: destinations of TCP connections.
-    init(_ file: String, allowing allowed: Set<String>) throws {
+    /// - Parameters:
+    ///   - allowed: destinations of TCP connections.
+    ///   - folders: where Unix sockets may lie; there are resolvers and message buses behind others.
+    init(_ file: String, allowing allowed: Set<String>, _ folders: [String]) throws {
         for line in try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n") {
             // "1234  call(arguments) = result"; what was interrupted begins with "<...".
             let call = line.drop { $0.isNumber || $0 == " " }
             let name = call.prefix { $0 != "(" }
+            if let path = NetworkTrace.value(after: "sun_path=\"", until: "\"", in: call), name != "accept4",
+                !folders.contains(where: { path.hasPrefix($0) })
+            {
+                violations.append(String(call))
+            }
             switch name {
             case "socket":
                 let isLocal = call.contains("(AF_UNIX,")
@@ -70,12 +79,13 @@ struct NetworkTrace {
     }
 
     private static func destination(in call: Substring) -> String {
-        func value(after mark: String, until end: Character) -> Substring? {
-            call.range(of: mark).map { call[$0.upperBound...].prefix { $0 != end } }
-        }
-        guard let port = value(after: "htons(", until: ")"), let host = value(after: "inet_addr(\"", until: "\"") else {
-            return String(call)
-        }
+        guard let port = value(after: "htons(", until: ")", in: call),
+            let host = value(after: "inet_addr(\"", until: "\"", in: call)
+        else { return String(call) }
         return "\(host):\(port)"
+    }
+
+    private static func value(after mark: String, until end: Character, in call: Substring) -> Substring? {
+        call.range(of: mark).map { call[$0.upperBound...].prefix { $0 != end } }
     }
 }

@@ -28,12 +28,7 @@ final class TorStage {
         relays = ["wss://relay.test:\(front)", "ws://\(network.onion)"]
         let clear = try startRelay(port: 0)
         let hidden = try startRelay(port: network.onionTarget)
-        let serve = try Programs.start(
-            "/usr/bin/env", ["python3", netlab + "/tlsfront.py", folder, "\(clear)", "\(front):good"], in: scratch)
-        crew.append(serve)
-        guard Programs.eventually({ serve.output.text.contains("ready") }) else {
-            throw TorStage.problem("no TLS front: \(serve.errors.text)")
-        }
+        XCTAssertEqual(try self.front(of: "\(clear)", at: front), front)
         for port in [clear, hidden] { try listen(to: port) }
     }
 
@@ -47,7 +42,7 @@ final class TorStage {
         NSError(domain: "TorStage", code: 1, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
-    private static var python: String {
+    static var python: String {
         let environment = ProcessInfo.processInfo.environment
         return (environment["BITGATE_VENV"] ?? Programs.root.appendingPathComponent(".venv").path) + "/bin/python"
     }
@@ -81,8 +76,10 @@ final class TorStage {
     // MARK: The daemon
 
     /// Starts the daemon with Tor required.
+    /// - Parameter directory: the list of relays in a file, and where a newer one is fetched.
     func startDaemon(
-        socks: String? = nil, control: String? = nil, cookie: String? = nil, relays: [String]? = nil
+        socks: String? = nil, control: String? = nil, cookie: String? = nil, relays: [String]? = nil,
+        directory: (file: String, url: String)? = nil
     ) throws {
         let names = (relays ?? self.relays).map { "\"\($0)\"" }.joined(separator: ", ")
         let file = try scratch.write(
@@ -94,7 +91,8 @@ final class TorStage {
             air.room = "\(scratch.path)/room"
             location.cell = "u4pruy"
             nostr.relays = [\(names)]
-            nostr.use_builtin_relays = false
+            nostr.use_builtin_relays = \(directory != nil)
+            \(directory.map { "nostr.directory = \"\($0.file)\"\nnostr.directory_url = \"\($0.url)\"" } ?? "")
             network.socks = "\(socks ?? network.socks)"
             network.control = "\(control ?? network.controlSocket)"
             \(cookie.map { "network.control_cookie = \"\($0)\"" } ?? "")
@@ -112,7 +110,36 @@ final class TorStage {
         let end = daemon?.stop()
         daemon = nil
         XCTAssertEqual(end?.status, 0, end?.errors ?? "")
-        return try NetworkTrace.ended(traces.last ?? "", allowing: [network.socks])
+        return try NetworkTrace.ended(
+            traces.last ?? "", allowing: [network.socks], [scratch.path, network.controlSocket])
+    }
+
+    /// Serves a folder of the scratch folder over HTTPS as `relay.test`, which only exits know.
+    /// - Returns: the port.
+    func serve(_ folder: String) throws -> Int {
+        let files = try Programs.start(
+            "/usr/bin/env",
+            ["python3", "-u", "-m", "http.server", "0", "--bind", "127.0.0.1", "--directory", folder], in: scratch)
+        crew.append(files)
+        guard Programs.eventually({ files.output.text.contains(" port ") }),
+            let port = files.output.text.components(separatedBy: " port ").last?.prefix(while: \.isNumber)
+        else { throw TorStage.problem("no server for files: \(files.errors.text)") }
+        return try front(of: String(port), at: 0)
+    }
+
+    /// TLS in front of a server; returns its port.
+    private func front(of target: String, at place: Int) throws -> Int {
+        let serve = try Programs.start(
+            "/usr/bin/env",
+            [
+                "python3", Programs.root.appendingPathComponent("Tests/Netlab/tlsfront.py").path,
+                scratch.path + "/certificates", target, "\(place):good",
+            ], in: scratch)
+        crew.append(serve)
+        guard Programs.eventually({ serve.output.text.contains("ready good ") }),
+            let port = serve.output.text.split(whereSeparator: \.isWhitespace).dropFirst(2).first.flatMap({ Int($0) })
+        else { throw TorStage.problem("no TLS front: \(serve.errors.text)") }
+        return port
     }
 
     struct Status {
@@ -120,6 +147,7 @@ final class TorStage {
         var network: [String: Any] { top["network"] as? [String: Any] ?? [:] }
         var route: [String: Any] { network["route"] as? [String: Any] ?? [:] }
         var bootstrap: [String: Any] { route["bootstrap"] as? [String: Any] ?? [:] }
+        var directory: [String: Any] { network["directory"] as? [String: Any] ?? [:] }
         var state: String { route["state"] as? String ?? "" }
         var progress: Int { bootstrap["progress"] as? Int ?? -1 }
         var steps: [Int] { (route["steps"] as? [[String: Any]] ?? []).compactMap { $0["progress"] as? Int } }

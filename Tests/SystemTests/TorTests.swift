@@ -76,6 +76,40 @@ final class TorTests: XCTestCase {
         assertNothingLeft(try stage.endDaemon())
     }
 
+    func testTheListOfRelaysIsRenewedThroughTorAndItsRelaysHaveCircuitsOfTheirOwn() throws {
+        let folder = stage.scratch.path + "/public"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let front = try XCTUnwrap(stage.relays[0].split(separator: ":").last)
+        func list(_ relays: [(name: String, places: ClosedRange<Int>)]) -> String {
+            let lines = relays.flatMap { relay in
+                relay.places.map { "\(relay.name)\($0).relay.test:\(front),57.\($0),10.4\n" }
+            }
+            return "relay url,latitude,longitude\n" + lines.joined()
+        }
+        let file = try stage.scratch.write(list([("old", 10...69)]), as: "installed.csv")
+        try FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1_780_000_000)], ofItemAtPath: file)
+        try list([("old", 10...59), ("new", 641...660)]).write(
+            toFile: folder + "/relays.csv", atomically: true, encoding: .utf8)
+        let port = try stage.serve(folder)
+
+        try stage.startDaemon(directory: (file, "https://relay.test:\(port)/relays.csv"))
+        try stage.wait("the list is renewed") {
+            $0.directory["source"] as? String == "fetched" && $0.directory["relays"] as? Int == 70
+        }
+        try stage.wait("five of the new list are connected, and the onion service") {
+            $0.connected.count { $0.hasPrefix("wss://new") } >= 5
+                && $0.connected.contains(self.stage.relays[1])
+        }
+        let anna = try stage.speaker()
+        anna.types("by the new list")
+        try stage.wait("it is published") { _ in self.stage.sightings(of: "by the new list").first == 1 }
+        let circuits = try Circuits(stage.network)
+        XCTAssertGreaterThanOrEqual(circuits.credentials(of: "relay").count, 6, "\(circuits)")
+        XCTAssertTrue(circuits.areSeparate, "\(circuits)")
+        assertNothingLeft(try stage.endDaemon())
+    }
+
     func testAFrozenTorIsNoticedAndWaitedFor() throws {
         try stage.startDaemon()
         try stage.wait("both relays are connected") { $0.connected.count == 2 }
@@ -149,7 +183,7 @@ final class TorTests: XCTestCase {
             Programs.folder.appendingPathComponent("bitgated").path, ["--config", file], to: trace, in: stage.scratch)
         XCTAssertTrue(Programs.eventually { daemon.errors.text.contains("a relay is connected") }, daemon.errors.text)
         XCTAssertEqual(daemon.stop().status, 0)
-        let found = try NetworkTrace.ended(trace, allowing: [stage.network.socks]).violations
+        let found = try NetworkTrace.ended(trace, allowing: [stage.network.socks], [stage.scratch.path]).violations
         XCTAssertTrue(found.contains { $0.hasPrefix("connect(") && $0.contains("htons(\(stage.network.onionTarget))") })
         XCTAssertTrue(found.contains { $0.hasPrefix("openat(") && $0.contains("/etc/resolv.conf") }, "\(found)")
     }
