@@ -69,8 +69,8 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
-                "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Vault", "Clibsodium", "Csecp256k1", "Czlib",
-                "CAllocationCount",
+                "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Uplink", "Vault", "Clibsodium", "Csecp256k1",
+                "Czlib", "Copenssl", "CAllocationCount",
             ]),
 
         .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/Support"),

@@ -22,7 +22,14 @@ enum Bench {
                 printUsage(benchmarks)
                 return 0
             case "--idle":
-                print("relays-idle-kib \(RelayBenchmarks.idleMemory()) -")
+                guard let resident = IdleMemory.measure() else { return refuse("the stand-in was not reached") }
+                print("relays-idle-kib \(resident) -")
+                return 0
+            case "--relay-stand-in":
+                guard let file = remaining.popFirst(), let relay = RelayStandIn(certificateFile: file) else {
+                    return refuse("no stand-in for relays")
+                }
+                relay.run()
                 return 0
             case "--only":
                 guard let name = remaining.popFirst(), benchmarks.contains(where: { $0.name == name }) else {
@@ -73,7 +80,8 @@ enum Bench {
             One line a benchmark: name, operations per second, ratio to the bare library (- where none applies).
             A line NAME-allocations tells instead the heap allocations of one operation in steady state, a line
             NAME-bytes how much memory they ask for. At the end, or alone with --idle, what a process of its own holds
-            in KiB that keeps 64 relays with 20 subscriptions each and has nothing to do.
+            in KiB that keeps 64 relays with 20 subscriptions each, over TLS, and has nothing to do. (The relays are a
+            second process, bench --relay-stand-in FILE, which writes its certificate to the file.)
 
             benchmarks:
             """)

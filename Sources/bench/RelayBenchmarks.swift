@@ -1,5 +1,4 @@
 import Basics
-import Glibc
 import Nostr
 
 /// What relays make the box do.
@@ -75,23 +74,5 @@ enum RelayBenchmarks {
                 connected.drain()
             }
         }
-    }
-
-    /// What a process holds that does nothing but keep 64 relays with 20 subscriptions each, in KiB; sockets apart.
-    static func idleMemory() -> Int {
-        let connected = Connected(relays: 64, subscriptions: 20)
-        defer { consume(connected) }
-        return residentKibibytes()
-    }
-
-    private static func residentKibibytes() -> Int {
-        guard let file = fopen("/proc/self/statm", "r") else { return 0 }
-        defer { fclose(file) }
-        var buffer = [CChar](repeating: 0, count: 128)
-        guard fgets(&buffer, Int32(buffer.count), file) != nil else { return 0 }
-        let text = String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let fields = text.split(separator: " ")
-        guard fields.count > 1, let pages = Int(fields[1]) else { return 0 }
-        return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_024
     }
 }

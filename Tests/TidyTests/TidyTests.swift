@@ -25,8 +25,8 @@ final class TidyTests: XCTestCase {
         "bitgated": ["Station", "Basics", "EventLoop", "Glibc"],
         "bitgate": ["Station", "Panel", "Simulation", "Basics", "EventLoop", "Clibedit", "Cqrencode", "Glibc"],
         "bench": [
-            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Vault", "Clibsodium", "Csecp256k1", "Czlib",
-            "CAllocationCount", "Glibc",
+            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Uplink", "Vault", "Clibsodium", "Csecp256k1",
+            "Czlib", "Copenssl", "CAllocationCount", "Glibc",
         ],
         "fuzz": [
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
