@@ -4,7 +4,7 @@ import Station
 
 /// The operator's command: picks the subcommand and turns faults into messages and statuses.
 enum Bitgate {
-    private static let subcommands: [(name: String, help: String, run: @Sendable ([String]) throws -> Int32)] = [
+    static let subcommands: [(name: String, help: String, run: @Sendable ([String]) throws -> Int32)] = [
         ("status", Help.status, StatusCommand.status),
         ("peers", Help.peers, StatusCommand.peers),
         ("counters", Help.counters, StatusCommand.counters),
@@ -34,7 +34,8 @@ enum Bitgate {
             Output.write(Help.overview)
             return ExitStatus.ok
         case "help":
-            return help(arguments.dropFirst().first)
+            return arguments.dropFirst().first == "--man"
+                ? Manual.write(arguments.dropFirst(2).first) : help(arguments.dropFirst().first)
         case "--version":
             Output.write("bitgate \(Version.text)\n")
             return ExitStatus.ok

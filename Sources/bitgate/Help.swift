@@ -27,6 +27,7 @@ enum Help {
           simulate          play a whole mesh in virtual time and check what it promises
 
           help COMMAND      what a command takes, and its exit statuses
+          help --man PAGE   a manual page: bitgate.1, bitgated.8 or bitgate.toml.5
           --version
 
         """

@@ -1,0 +1,98 @@
+# Installs, upgrades and purges the package in a clean Debian 13. Sourced by deploy/deb after package.sh.
+
+# A clean system with what the package depends on, and nothing of the package; sets $clean, its archive.
+check_make_system() {
+    local names
+    names=$(package_dependencies "$1")
+    clean=$(debian_cache)/clean-$(printf '%s' "$names" | sha256sum | cut -c1-12).tar
+    [ ! -e "$clean" ] || return 0
+    say "check: making a clean Debian 13"
+    debian_sources main | mmdebstrap --quiet --variant=apt --format=tar --aptopt='APT::Install-Recommends "false"' \
+        --include="systemd,passwd,libpam-runtime,$names" "$debian_suite" "$clean.part" - >&2 ||
+        die 1 "mmdebstrap could not make a clean system"
+    mv "$clean.part" "$clean"
+}
+
+# What runs inside. Standard input is a tar archive of the package and of the same with a lower version.
+check_inside='
+    fail() { echo "FAILED: $*"; exit 1; }
+    say() { echo "  $*"; }
+    list() { find / -xdev \( -path /proc -o -path /dev -o -path /tmp -o -path /check -o -path /var/lib/dpkg -o -path /var/cache \
+        -o -path /var/log \) -prune -o -print | sort; }
+    mkdir -p /check
+    tar -x -C /check
+    list >/check/before
+    cp /etc/passwd /etc/group /check/
+
+    dpkg -i /check/lower.deb >/check/log 2>&1 || { cat /check/log; fail "install of the lower version"; }
+    [ "$(dpkg-query -W -f "\${Status}" bitgate)" = "install ok installed" ] || fail "not installed"
+    getent passwd bitgate >/dev/null || fail "there is no user bitgate"
+    dpkg-query -W -f "\${Conffiles}" bitgate | grep -q " /etc/bitgate/bitgate.toml " || fail "the configuration is no conffile"
+    bitgate config check >/dev/null || fail "the packaged configuration has mistakes"
+    say "installed $(dpkg-query -W -f "\${Version}" bitgate)"
+
+    printf "%s\n" "nickname = \"gate-check\"" "radio.kind = \"air\"" "air.room = \"/run/bitgate/air\"" >/check/toml
+    cat /check/toml >/etc/bitgate/bitgate.toml
+    bitgate config check >/dev/null || fail "the check wrote a bad configuration"
+    install -d -o bitgate -g bitgate -m 700 /var/lib/bitgate
+    run() {
+        install -d -o bitgate -g bitgate -m 750 /run/bitgate
+        setpriv --reuid bitgate --regid bitgate --init-groups bitgated >/check/daemon 2>&1 &
+        daemon=$!
+        n=0
+        until bitgate status --json >/check/status 2>/check/error; do
+            n=$((n + 1))
+            [ $n -lt 100 ] || { cat /check/daemon /check/error; fail "bitgated does not answer"; }
+            sleep 0.2
+        done
+        identity=$(grep -o "\"peer\":\"[0-9a-f]*\"" /check/status | head -n 1)
+        [ -n "$identity" ] || { cat /check/status; fail "the status has no peer ID"; }
+    }
+    stop() { kill $daemon; wait $daemon || fail "bitgated ended with $?"; }
+    run
+    first=$identity
+    stop
+    state() { (cd /var/lib/bitgate && find . -type f | sort | xargs sha256sum); }
+    state >/check/state
+    say "it made itself an identity and a vault of $(wc -l </check/state) files"
+
+    dpkg -i /check/this.deb >/check/log 2>&1 || { cat /check/log; fail "upgrade"; }
+    state | cmp -s - /check/state || fail "the upgrade changed the state"
+    cmp -s /etc/bitgate/bitgate.toml /check/toml || fail "the upgrade changed the configuration"
+    run
+    [ "$identity" = "$first" ] || fail "another identity after the upgrade: $first, $identity"
+    stop
+    say "upgraded to $(dpkg-query -W -f "\${Version}" bitgate): identity, vault and configuration are the same"
+
+    dpkg -r bitgate >/check/log 2>&1 || { cat /check/log; fail "removal"; }
+    [ -e /var/lib/bitgate ] && [ -e /etc/bitgate/bitgate.toml ] || fail "removal took more than the programs"
+    dpkg -P bitgate >/check/log 2>&1 || { cat /check/log; fail "purge"; }
+    list >/check/after
+    left=$(comm -13 /check/before /check/after)
+    [ -z "$left" ] || fail "left after the purge: $left"
+    lost=$(comm -23 /check/before /check/after)
+    [ -z "$lost" ] || fail "gone with the purge, and not ours: $lost"
+    ! grep -q bitgate /etc/passwd /etc/group /etc/shadow || fail "the user is still there"
+    say "purged: no file and no user left"
+'
+
+package_check() {
+    local deb=$1 work box status=0
+    debian_toolchain amd64
+    check_make_system "$deb"
+    work=$(mktemp -d)
+    box=$toolchain/build/check
+    as_root rm -rf --one-file-system "$box"
+    dpkg-deb -R "$deb" "$work/lower"
+    sed -i 's/^Version: .*/Version: 0.0.1/' "$work/lower/DEBIAN/control"
+    dpkg-deb --root-owner-group -b "$work/lower" "$work/lower.deb" >/dev/null
+    cp "$deb" "$work/this.deb"
+    as_root mkdir -p "$box"
+    as_root tar -x -C "$box" <"$clean"
+    say "check: $(basename "$deb")"
+    tar -c -C "$work" lower.deb this.deb | in_debian "$box" bash -euc "$check_inside" || status=$?
+    as_root rm -rf --one-file-system "$box"
+    rm -rf "$work"
+    [ "$status" -eq 0 ] || die 1 "the package failed its check"
+    say "check: passed"
+}
