@@ -25,7 +25,7 @@ protocol BluetoothLinkOwner: AnyObject {
     func link(_ link: BluetoothLink, id: LinkID, received frame: UnsafeRawBufferPointer)
     /// It carries no more frames, while the connection stays.
     func linkIsDown(_ link: BluetoothLink, id: LinkID)
-    func link(_ link: BluetoothLink, dropped drop: BluetoothEvent, count: Int)
+    func link(_ link: BluetoothLink, counted event: BluetoothEvent, _ count: Int)
     /// It still holds its socket, which the owner closes. Comes once, and not after `close`.
     func linkEnded(_ link: BluetoothLink, _ end: LinkEnd)
 }
@@ -112,12 +112,12 @@ final class BluetoothLink {
     func send(_ frame: [UInt8], priority: WritePriority) {
         guard isOpen, id != nil else { return }
         switch bearer.fit(frame.count) {
-        case .tooLong: return drop(.frameTooLong)
-        case .nobodyListens: return drop(.nobodyListens)
+        case .tooLong: return count(.frameTooLong)
+        case .nobodyListens: return count(.nobodyListens)
         case .ready, .wait: break
         }
         let dropped = queue.insert(frame, priority: priority)
-        if dropped > 0 { drop(.queueOverflow, dropped) }
+        if dropped > 0 { count(.queueOverflow, dropped) }
         if writing == nil { flush() }
     }
 
@@ -173,7 +173,7 @@ final class BluetoothLink {
         }
     }
 
-    private func drop(_ drop: BluetoothEvent, _ count: Int = 1) { owner?.link(self, dropped: drop, count: count) }
+    private func count(_ event: BluetoothEvent, _ count: Int = 1) { owner?.link(self, counted: event, count) }
 
     private func armTimer() {
         guard isOpen, isConnected, bearer.nextDeadline != armed else { return }
@@ -255,10 +255,10 @@ final class BluetoothLink {
                 if let data { return data }
             case .tooLong:
                 queue.removeHead()
-                drop(.frameTooLong)
+                count(.frameTooLong)
             case .nobodyListens:
                 queue.removeHead()
-                drop(.nobodyListens)
+                count(.nobodyListens)
             }
         }
         return nil
@@ -326,6 +326,7 @@ final class BluetoothLink {
                 switch socket.receive(into: buffer) {
                 case .length(let length):
                     let whole = buffer.prefix(min(length, buffer.count))
+                    if length > bearer.mtu { count(.beyondMTU) }
                     bearer.receive(UnsafeRawBufferPointer(rebasing: whole), at: loop.now.monotonic)
                     carryOut()
                 case .empty: break

@@ -35,7 +35,7 @@ extension BluetoothRadio: BluetoothLinkOwner {
         delegate?.linkDown(id)
     }
 
-    func link(_ link: BluetoothLink, dropped drop: BluetoothEvent, count: Int) { events.count(drop, UInt64(count)) }
+    func link(_ link: BluetoothLink, counted event: BluetoothEvent, _ count: Int) { events.count(event, UInt64(count)) }
 
     func linkEnded(_ link: BluetoothLink, _ end: LinkEnd) {
         guard let seat = seat(link.adapter), seat.connections[link.address] === link else { return link.close() }

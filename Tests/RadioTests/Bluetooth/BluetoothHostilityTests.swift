@@ -78,6 +78,23 @@ final class BluetoothHostilityTests: XCTestCase {
         XCTAssertEqual(a.radio.events[.unboundDropped], 1)
     }
 
+    func testNotificationsLongerThanTheMTUAreTakenAndCounted() throws {
+        let (a, b) = (world.box(), world.box())
+        a.log.bindEverybody()
+        let phone = try world.dial(a)
+        let frame = makeFrame(3, size: 500)
+        phone.send(Phone.write(frame))
+        world.advance(.milliseconds(100))
+        XCTAssertEqual(a.radio.events[.beyondMTU], 0, "it agreed to 517")
+        let other = try ether.dial(from: world.phoneAddress(), to: b.address)
+        world.advance(.milliseconds(100))
+        other.send(Phone.subscribe)
+        other.send(Phone.write(frame))
+        world.advance(.milliseconds(100))
+        XCTAssertEqual(b.log.frames, [frame])
+        XCTAssertEqual(b.radio.events[.beyondMTU], 1)
+    }
+
     func testFragmentRelayedNowAndThenLeavesScanningHalfOfTheTime() throws {
         let (a, b) = (world.box(), world.box())
         a.log.bindEverybody()
