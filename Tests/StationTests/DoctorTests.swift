@@ -100,12 +100,7 @@ final class DoctorTests: XCTestCase {
 
     func testAChipSharedWithTheUplinkIsAWarning() {
         XCTAssertEqual(changed { $0.attachment = .serial }, [])
-        XCTAssertEqual(
-            codes {
-                $0.controllers[0].attachment = .serial
-                $0.uplinkIsWireless = true
-            }, ["shared-antenna"])
-        XCTAssertEqual(codes { $0.uplinkIsWireless = true }, [])
+        XCTAssertEqual(changed { $0.sharesAntenna = true }, ["shared-antenna"])
     }
 
     func testWhoHoldsAdaptersBesideUsIsNamed() {

@@ -11,7 +11,7 @@ public protocol AdapterPort: AnyObject {
 
     /// Begins to set the controller up, now or when it appears. `adapterUp` follows each time it is ready for use.
     func start()
-    /// Takes advertising back and stops scanning; no delegate call follows.
+    /// Takes advertising back, stops scanning and ends every link; no delegate call follows.
     func stop()
 
     /// Whether to be connectable: wanted while a slot for an incoming link is free.

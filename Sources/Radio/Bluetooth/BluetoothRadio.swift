@@ -102,10 +102,8 @@ public final class BluetoothRadio: LinkPort {
         (tickTimer, connectTimer, connectDue) = (nil, nil, nil)
         for seat in seats {
             for link in seat.connections.values {
-                let wasConnected = link.isConnected
                 retain(link)
                 link.close()
-                if wasConnected { seat.port.disconnect(link.address) }
             }
             seat.connections.removeAll()
             seat.reset()

@@ -7,17 +7,11 @@ public struct AdapterConfiguration: Sendable {
     /// Scan response, at most 31 bytes; empty for none, since it tells every listener who we are (chapter 03 A3).
     public var scanResponse: [UInt8]
     public var ownAddress: OwnAddress
-    /// The controller shares its antenna with the Wi-Fi that is the uplink: scanning is never continuous.
-    public var sharesAntenna: Bool
 
-    public init(
-        service: BluetoothUUID = .meshService, scanResponse: [UInt8] = [], ownAddress: OwnAddress,
-        sharesAntenna: Bool = false
-    ) {
+    public init(service: BluetoothUUID = .meshService, scanResponse: [UInt8] = [], ownAddress: OwnAddress) {
         self.service = service
         self.scanResponse = scanResponse
         self.ownAddress = ownAddress
-        self.sharesAntenna = sharesAntenna
     }
 }
 
@@ -35,12 +29,12 @@ public struct OwnAddress: Sendable {
         self.isAlwaysRandom = isAlwaysRandom
     }
 
-    /// The static random address of hciN: 46 bits of the seed's hash under the two bits that mark such an address
-    /// (Core Specification, Vol 6 Part B 1.3.2.1).
-    func staticAddress(ofController index: UInt16) -> UInt64 {
+    /// The static random address of an adapter, by its place among those of the process: 46 bits of the seed's hash
+    /// under the two bits that mark such an address (Core Specification, Vol 6 Part B 1.3.2.1).
+    func staticAddress(ofAdapter place: UInt16) -> UInt64 {
         var hash = SHA256.Stream()
         hash.update(seed)
-        hash.update(bigEndian: index)
+        hash.update(bigEndian: place)
         let number = hash.finish().prefix(6).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } & 0x3FFF_FFFF_FFFF
         // All zeros and all ones are no addresses.
         let isReserved = number == 0 || number == 0x3FFF_FFFF_FFFF

@@ -12,7 +12,8 @@ public final class AdapterDirectory: AdapterSource {
     private let channel: ManagementChannel
     private let switches: RadioSwitches
     private let choices: [AdapterChoice]
-    private var configuration: AdapterConfiguration
+    private let antennas: AntennaSurvey
+    private let configuration: AdapterConfiguration
     private var onAdapter: ((any AdapterPort) -> Void)?
     private var knownCommands: Set<UInt16>?
     private var present: Set<UInt16> = []
@@ -21,13 +22,15 @@ public final class AdapterDirectory: AdapterSource {
     /// - Parameter choices: which controllers are ours; none means all.
     public init(
         loop: any EventLoop, choices: [AdapterChoice], configuration: AdapterConfiguration,
-        channel: ManagementChannel? = nil, switches: RadioSwitches = RadioSwitches()
+        channel: ManagementChannel? = nil, switches: RadioSwitches = RadioSwitches(),
+        antennas: AntennaSurvey = AntennaSurvey()
     ) {
         self.loop = loop
         self.choices = choices
         self.configuration = configuration
         self.channel = channel ?? ManagementChannel(loop: loop)
         self.switches = switches
+        self.antennas = antennas
     }
 
     deinit { listing?.cancel() }
@@ -66,24 +69,44 @@ public final class AdapterDirectory: AdapterSource {
         channel.stop()
     }
 
-    /// Puts every controller that has a random address on the air under another one, as after a wipe.
-    public func changeOwnAddresses(_ address: OwnAddress) {
-        configuration.ownAddress = address
-        for adapter in adapters { adapter.changeOwnAddress(address) }
-    }
-
     // MARK: Controllers
 
     /// The adapter of hciN, made if need be; nil when there are too many.
     private func adapter(_ index: UInt16) -> ManagedAdapter? {
         if let known = adapters.first(where: { $0.index == index }) { return known }
-        guard adapters.count < ManagementLimits.adapters else { return nil }
+        guard adapters.count < ManagementLimits.adapters else {
+            // A controller that is gone for good must not keep the last place from another.
+            guard let idle = adapters.first(where: isVacant) else { return nil }
+            idle.move(to: index)
+            adapters.sort { $0.index < $1.index }
+            return idle
+        }
+        let taken = Set(adapters.map(\.place))
+        let place = taken.contains(index) ? (0...UInt16.max).first { !taken.contains($0) } ?? index : index
         let adapter = ManagedAdapter(
-            index: index, configuration: configuration, loop: loop, channel: channel, switches: switches)
+            index: index, place: place, configuration: configuration, loop: loop, channel: channel, switches: switches)
         adapters.append(adapter)
         adapters.sort { $0.index < $1.index }
         give(adapter)
         return adapter
+    }
+
+    /// Whether an adapter waits for a controller that may return under any number.
+    private func isVacant(_ adapter: ManagedAdapter) -> Bool {
+        !adapter.hasController && !choices.contains(.index(adapter.index))
+    }
+
+    /// The adapter of hciN, which has this address: the one that had it before, when that has lost its controller.
+    private func adapter(_ index: UInt16, at address: BluetoothAddress?) -> ManagedAdapter? {
+        let home = adapters.first { $0.controller?.address == address && isVacant($0) }
+        guard let home, address != nil else { return adapter(index) }
+        if home.index != index {
+            // Whoever had this number has lost its controller as well.
+            adapters.first { $0.index == index }?.move(to: home.index)
+            home.move(to: index)
+            adapters.sort { $0.index < $1.index }
+        }
+        return home
     }
 
     private func give(_ adapter: ManagedAdapter) { loop.enqueue { [weak self] in self?.onAdapter?(adapter) } }
@@ -103,28 +126,40 @@ public final class AdapterDirectory: AdapterSource {
     private func found(_ index: UInt16) {
         guard !present.contains(index) else {
             // Its engine may have found it gone meanwhile, and it is back.
-            adapters.first { $0.index == index }?.appeared(knownCommands: knownCommands)
+            if let known = adapters.first(where: { $0.index == index }) { serve(known) }
             return
         }
         guard present.count < ManagementLimits.listEntries, present.insert(index).inserted else { return }
-        if choices.isEmpty || choices.contains(.index(index)) {
-            adapter(index)?.appeared(knownCommands: knownCommands)
+        if choices.contains(.index(index)) {
+            serve(adapter(index))
+        } else if choices.isEmpty {
+            // One that was here under another number may be back.
+            if adapters.contains(where: isVacant) { identify(index) } else { serve(adapter(index)) }
         } else if choices.contains(where: { if case .address = $0 { true } else { false } }) {
             identify(index)
         }
     }
 
+    private func serve(_ adapter: ManagedAdapter?) {
+        guard let adapter else { return }
+        adapter.shareAntenna(antennas.isShared(ofController: adapter.index))
+        adapter.appeared(knownCommands: knownCommands)
+    }
+
     /// Any controller may be behind a number, and another one each time.
     private func identify(_ index: UInt16) {
         channel.send(.readInformation, to: index) { [weak self] outcome in
-            guard let self else { return }
+            guard let self, self.present.contains(index) else { return }
             guard case .success(let answer) = outcome, let controller = ControllerInformation(parsing: answer) else {
                 // The next listing asks again.
                 self.present.remove(index)
                 return
             }
-            guard let address = controller.address, self.choices.contains(.address(address)) else { return }
-            self.adapter(index)?.appeared(knownCommands: self.knownCommands)
+            if self.choices.isEmpty {
+                self.serve(self.adapter(index, at: controller.address))
+            } else if let address = controller.address, self.choices.contains(.address(address)) {
+                self.serve(self.adapter(index, at: address))
+            }
         }
     }
 

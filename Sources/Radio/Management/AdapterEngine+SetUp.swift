@@ -81,7 +81,7 @@ extension AdapterEngine {
         setUp.follow(
             SetUpScript(
                 of: controller,
-                staticAddress: isRandom ? configuration.ownAddress.staticAddress(ofController: index) : 0))
+                staticAddress: isRandom ? configuration.ownAddress.staticAddress(ofAdapter: place) : 0))
     }
 
     private mutating func checkSetUp(_ answer: [UInt8], at now: Instant) {
@@ -92,7 +92,7 @@ extension AdapterEngine {
         guard SetUpScript.isFit(controller.current) else { return setUpFailed(at: now) }
         if controller.current.contains(.staticAddress) {
             ownAddress = BluetoothAddress(
-                value: configuration.ownAddress.staticAddress(ofController: index), kind: .random)
+                value: configuration.ownAddress.staticAddress(ofAdapter: place), kind: .random)
         } else {
             ownAddress = controller.address
         }

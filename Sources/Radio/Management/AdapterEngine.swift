@@ -45,8 +45,9 @@ struct AdapterEngine {
         let purpose: Purpose
     }
 
-    let index: UInt16
-    var configuration: AdapterConfiguration
+    /// Tells it from the other adapters of the process, for as long as it lasts.
+    let place: UInt16
+    let configuration: AdapterConfiguration
     /// Codes of the commands the kernel knows; nil when it did not say.
     var knownCommands: Set<UInt16>?
 
@@ -87,11 +88,11 @@ struct AdapterEngine {
     private var effects = Queue<AdapterEffect>()
     private var nextToken: UInt64 = 0
 
-    init(index: UInt16, configuration: AdapterConfiguration) {
-        self.index = index
+    init(place: UInt16, configuration: AdapterConfiguration) {
+        self.place = place
         self.configuration = configuration
         advertising = AdapterEngine.makeAdvertising(configuration, knownCommands: nil)
-        scanning = ScanKeeper(service: configuration.service, sharesAntenna: configuration.sharesAntenna)
+        scanning = ScanKeeper(service: configuration.service)
     }
 
     mutating func nextEffect() -> AdapterEffect? { effects.popFirst() }
@@ -113,9 +114,11 @@ struct AdapterEngine {
         leave(for: .stopped)
         effects.removeAll()
         guard wasReady else { return }
-        for address in ending { emit(.post(.disconnect(ManagementAddress(address)))) }
-        emit(.post(.stopDiscovery))
+        // Advertising first: the kernel advertises anew when a link ends and it has an instance, even one that is gone
+        // by the time it gets round to it.
         emit(.post(.removeAdvertising(AdapterEngine.instanceNumber)))
+        emit(.post(.stopDiscovery))
+        for address in ending { emit(.post(.disconnect(ManagementAddress(address)))) }
     }
 
     mutating func setAdvertising(_ isWanted: Bool, at now: Instant) {
@@ -160,12 +163,10 @@ struct AdapterEngine {
         connectionProved(at: now)
     }
 
-    mutating func changeOwnAddress(_ address: OwnAddress, at now: Instant) {
-        configuration.ownAddress = address
-        switch phase {
-        case .ready, .settingUp, .waiting: begin(at: now)
-        default: break
-        }
+    /// Scanning leaves the air to Wi-Fi most of the time, or does not.
+    mutating func shareAntenna(_ isShared: Bool, at now: Instant) {
+        scanning.sharesAntenna = isShared
+        advance(at: now)
     }
 
     // MARK: The kernel
@@ -279,8 +280,10 @@ struct AdapterEngine {
         silence.reset(at: nil)
         (reconcileAt, inspectAt) = (.distantFuture, .distantFuture)
         let (wasAdvertising, wasScanning) = (advertising.isWanted, scanning.isWanted)
+        let sharesAntenna = scanning.sharesAntenna
         advertising = AdapterEngine.makeAdvertising(configuration, knownCommands: knownCommands)
-        scanning = ScanKeeper(service: configuration.service, sharesAntenna: configuration.sharesAntenna)
+        scanning = ScanKeeper(service: configuration.service)
+        scanning.sharesAntenna = sharesAntenna
         (advertising.isWanted, scanning.isWanted) = (wasAdvertising, wasScanning)
     }
 

@@ -4,7 +4,9 @@ import EventLoop
 /// One controller of the kernel: joins an adapter's engine to the management channel, the clock and rfkill.
 public final class ManagedAdapter: AdapterPort {
     public weak var delegate: (any AdapterPortDelegate)?
-    public let index: UInt16
+    public private(set) var index: UInt16
+    /// Its number among the adapters of the process, which stays when the controller returns under another index.
+    let place: UInt16
 
     private let loop: any EventLoop
     private let channel: ManagementChannel
@@ -16,14 +18,15 @@ public final class ManagedAdapter: AdapterPort {
     private var news: [AdapterEffect] = []
 
     init(
-        index: UInt16, configuration: AdapterConfiguration, loop: any EventLoop, channel: ManagementChannel,
-        switches: RadioSwitches
+        index: UInt16, place: UInt16, configuration: AdapterConfiguration, loop: any EventLoop,
+        channel: ManagementChannel, switches: RadioSwitches
     ) {
         self.index = index
+        self.place = place
         self.loop = loop
         self.channel = channel
         self.switches = switches
-        engine = AdapterEngine(index: index, configuration: configuration)
+        engine = AdapterEngine(place: place, configuration: configuration)
     }
 
     deinit { timer?.cancel() }
@@ -56,12 +59,13 @@ public final class ManagedAdapter: AdapterPort {
     // Comes with every frame, and changes nothing that a timer or a command waits for.
     public func noteTraffic() { engine.noteTraffic(at: loop.now.monotonic) }
 
-    /// Puts the controller on the air under another address. Its links end.
-    public func changeOwnAddress(_ address: OwnAddress) { run { $0.changeOwnAddress(address, at: $1) } }
-
     // MARK: The directory
 
+    var hasController: Bool { engine.isPresent }
     func appeared(knownCommands: Set<UInt16>?) { run { $0.appeared(knownCommands: knownCommands, at: $1) } }
+    /// Its controller is gone and will be looked for under another number.
+    func move(to index: UInt16) { self.index = index }
+    func shareAntenna(_ isShared: Bool) { run { $0.shareAntenna(isShared, at: $1) } }
     func disappeared() { run { $0.disappeared(at: $1) } }
     func forbid() { run { engine, _ in engine.forbid() } }
     func heard(_ event: ManagementEvent) { run { $0.heard(event, at: $1) } }

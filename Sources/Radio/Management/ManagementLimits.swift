@@ -86,4 +86,6 @@ enum ManagementLimits {
 
     /// Entries read under the directory of rfkill.
     static let switchEntries = 64
+    /// Read of the table of routes.
+    static let routeBytes = 16_384
 }

@@ -15,12 +15,10 @@ struct ScanKeeper {
     private var failures = 0
     private var rounds = 0
     private let service: BluetoothUUID
-    private let sharesAntenna: Bool
+    /// The controller shares its antenna with the Wi-Fi that is the uplink: scanning is never continuous.
+    var sharesAntenna = false
 
-    init(service: BluetoothUUID, sharesAntenna: Bool) {
-        self.service = service
-        self.sharesAntenna = sharesAntenna
-    }
+    init(service: BluetoothUUID) { self.service = service }
 
     struct Cycle: Equatable {
         let on: Interval

@@ -129,7 +129,7 @@ public struct Diagnosis: Equatable, Sendable {
                     .fault, "adapter-off", "\(name) is switched off although bitgated runs.",
                     remedy: "See `bitgate status`; when another program switches it off, stop that."))
         }
-        if controller.attachment == .serial, facts.uplinkIsWireless {
+        if controller.sharesAntenna {
             findings.append(
                 DoctorFinding(
                     .warning, "shared-antenna", "\(name) shares its chip with the Wi-Fi that is this box's uplink.",

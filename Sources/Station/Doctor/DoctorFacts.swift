@@ -20,7 +20,6 @@ public struct DoctorFacts: Equatable, Sendable {
     public var adapters: [AdapterChoice] = []
     public var stateDirectory = ""
     public var state = State.good
-    public var uplinkIsWireless = false
     public var panel: [PanelLine] = []
 
     public init() {}
@@ -66,6 +65,8 @@ public struct DoctorFacts: Equatable, Sendable {
         public var links = 0
         public var block = RadioBlock.none
         public var attachment = Attachment.other
+        /// With the Wi-Fi that is the uplink.
+        public var sharesAntenna = false
 
         public init(index: UInt16) { self.index = index }
     }

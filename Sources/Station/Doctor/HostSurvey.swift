@@ -8,7 +8,6 @@ import Radio
 public enum HostSurvey {
     private enum Limits {
         static let controllers = 64
-        static let routeBytes = 1 << 16
     }
 
     /// - Parameter configurationPath: nil for the default place, where there may be none.
@@ -30,7 +29,6 @@ public enum HostSurvey {
         facts.stateDirectory = configuration.stateDirectory
         facts.state = state(
             configuration.stateDirectory, owner: survey.daemon.flatMap { owner(of: $0.pid) } ?? geteuid())
-        facts.uplinkIsWireless = uplinkIsWireless()
         facts.panel = configuration.panel.lines.map { panelLine($0.key, $0.address) }
         bluetooth(&facts)
         return facts
@@ -93,16 +91,6 @@ public enum HostSurvey {
         return free.overflow || free.partialValue >= Diagnosis.Limits.freeBytes ? .good : .full(free.partialValue)
     }
 
-    /// Whether the default route leaves through Wi-Fi.
-    private static func uplinkIsWireless() -> Bool {
-        let routes = SystemFiles.text("/proc/net/route", atMost: Limits.routeBytes) ?? ""
-        return routes.split(separator: "\n").dropFirst().contains { line in
-            let words = line.split(separator: "\t")
-            guard words.count > 1, words[1] == "00000000" else { return false }
-            return access("/sys/class/net/\(words[0])/wireless", F_OK) == 0
-        }
-    }
-
     private static func bluetooth(_ facts: inout DoctorFacts) {
         let indexes = SystemFiles.names(in: "/sys/class/bluetooth", atMost: Limits.controllers)
             .compactMap { $0.hasPrefix("hci") ? UInt16($0.dropFirst(3)) : nil }.sorted()
@@ -110,6 +98,7 @@ public enum HostSurvey {
             var controller = DoctorFacts.Controller(index: index)
             controller.block = RadioSwitches().block(ofController: index)
             controller.attachment = attachment(index)
+            controller.sharesAntenna = AntennaSurvey().isShared(ofController: index)
             return controller
         }
         ControllerSurvey.fill(&facts)

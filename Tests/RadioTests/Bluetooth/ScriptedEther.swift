@@ -332,7 +332,10 @@ final class ScriptedAdapter: AdapterPort {
     }
 
     func start() { isStarted = true }
-    func stop() { isStarted = false }
+    func stop() {
+        isStarted = false
+        for pair in ether.links.keys where pair.from == address { disconnect(pair.to) }
+    }
     func setAdvertising(_ isWanted: Bool) { wantsAdvertising = isWanted }
     func setScanning(_ isWanted: Bool) { wantsScanning = isWanted }
     func connectionAttemptBegan() { attempts += 1 }

@@ -15,9 +15,8 @@ final class AdapterAirTests: XCTestCase {
     }
 
     private func scanningWorld(sharesAntenna: Bool = false) -> EngineWorld {
-        let configuration = AdapterConfiguration(
-            ownAddress: OwnAddress(seed: EngineWorld.seed), sharesAntenna: sharesAntenna)
-        let world = EngineWorld.ready(configuration: configuration)
+        let world = EngineWorld.ready()
+        world.input { $0.shareAntenna(sharesAntenna, at: $1) }
         world.input { $0.setScanning(true, at: $1) }
         world.advance(by: .milliseconds(100))
         XCTAssertEqual(world.codes, [0x3a])

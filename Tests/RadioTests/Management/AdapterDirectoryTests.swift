@@ -54,6 +54,87 @@ final class AdapterDirectoryTests: XCTestCase {
         XCTAssertEqual(world.given[0].status.state, .absent)
         world.plugIn(2, address: 0x0200_A15E_0007)
         XCTAssertEqual(world.log.take(), ["hci2 up"])
+        XCTAssertEqual(world.given.map(\.index), [2], "it is the same adapter")
+    }
+
+    func testAControllerThatReturnsUnderAnotherNumberIsTheSameAdapter() throws {
+        let world = try KernelWorld()
+        world.plugIn(0, address: 1, isAnnounced: false)
+        world.plugIn(1, address: 2, isAnnounced: false)
+        world.start()
+        _ = world.log.take()
+        world.pullOut(1)
+        world.plugIn(2, address: 2)
+        XCTAssertEqual(world.log.take(), ["hci1 down", "hci2 up"])
+        XCTAssertEqual(world.given.map(\.index), [0, 2])
+        XCTAssertEqual(world.given[1].status.counters[.appeared], 2)
+        world.plugIn(1, address: 3)
+        XCTAssertEqual(world.log.take(), ["hci1 up"])
+        XCTAssertEqual(world.given.map(\.index), [0, 2, 1])
+        XCTAssertTrue(world.given.allSatisfy { $0.status.state == .ready })
+    }
+
+    func testControllersThatReturnUnderEachOthersNumbersStayTheAdaptersTheyWere() throws {
+        let world = try KernelWorld()
+        world.plugIn(0, address: 1, isAnnounced: false)
+        world.plugIn(1, address: 2, isAnnounced: false)
+        world.start()
+        world.pullOut(0)
+        world.pullOut(1)
+        _ = world.log.take()
+        world.plugIn(0, address: 2)
+        world.plugIn(1, address: 1)
+        XCTAssertEqual(world.log.take(), ["hci0 up", "hci1 up"])
+        XCTAssertEqual(world.given.map(\.index), [1, 0])
+    }
+
+    func testTheRandomAddressStaysWithAControllerThatReturnsAndIsNobodyElses() throws {
+        let world = try KernelWorld(isAlwaysRandom: true)
+        world.plugIn(0, address: 1, isAnnounced: false)
+        world.plugIn(1, address: 2, isAnnounced: false)
+        world.start()
+        let before = try XCTUnwrap(world.controllers[1]?.staticAddress)
+        world.pullOut(1)
+        world.plugIn(2, address: 2)
+        XCTAssertEqual(world.controllers[2]?.staticAddress, before)
+        world.plugIn(1, address: 3)
+        XCTAssertEqual(Set(world.controllers.values.map(\.staticAddress)).count, 3)
+    }
+
+    func testControllersWithTheSameAddressEachHaveAnAdapter() throws {
+        let world = try KernelWorld(isAlwaysRandom: true)
+        world.plugIn(0, address: 5, isAnnounced: false)
+        world.plugIn(1, address: 5, isAnnounced: false)
+        world.start()
+        world.pullOut(0)
+        world.plugIn(2, address: 5)
+        XCTAssertEqual(world.given.map(\.index), [2, 1])
+        XCTAssertTrue(world.given.allSatisfy { $0.status.state == .ready })
+        XCTAssertEqual(Set(world.controllers.values.map(\.staticAddress)).count, 2)
+    }
+
+    func testAChosenNumberWaitsForWhateverTakesIt() throws {
+        let world = try KernelWorld(choices: [.index(1)])
+        world.plugIn(1, address: 2, isAnnounced: false)
+        world.start()
+        world.pullOut(1)
+        _ = world.log.take()
+        world.plugIn(2, address: 2)
+        XCTAssertEqual(world.log.take(), [], "hci2 was not chosen")
+        XCTAssertEqual(world.given[0].status.state, .absent)
+        world.plugIn(1, address: 9)
+        XCTAssertEqual(world.log.take(), ["hci1 up"])
+    }
+
+    func testAdaptersThatAreGoneKeepNoPlaceFromNewOnes() throws {
+        let world = try KernelWorld()
+        for index in UInt16(0)..<16 { world.plugIn(index, address: UInt64(index) + 1, isAnnounced: false) }
+        world.start()
+        world.pullOut(3)
+        _ = world.log.take()
+        world.plugIn(20, address: 100)
+        XCTAssertEqual(world.log.take(), ["hci20 up"])
+        XCTAssertEqual(world.directory.adapters.count, 16)
     }
 
     func testAddedAndRemovedControllersAreNoticedWithoutTheEvent() throws {
@@ -210,7 +291,7 @@ final class AdapterDirectoryTests: XCTestCase {
         let before = world.kernel.commands.count
         world.directory.stop()
         world.kernel.receive()
-        XCTAssertEqual(world.kernel.commands[before...].map(\.code), [0x24, 0x3f])
+        XCTAssertEqual(world.kernel.commands[before...].map(\.code), [0x3f, 0x24])
         world.loop.advance(by: .minutes(5))
         XCTAssertTrue(world.loop.isIdle)
     }

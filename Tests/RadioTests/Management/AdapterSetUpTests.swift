@@ -67,21 +67,12 @@ final class AdapterSetUpTests: XCTestCase {
         XCTAssertEqual(address.value >> 46, 3, "the two bits that mark a static address")
     }
 
-    func testANewSeedChangesTheAddressOnTheAir() throws {
-        let controller = ScriptedController(publicAddress: nil)
-        let world = EngineWorld.ready(controller)
-        let before = controller.staticAddress
-        world.input { $0.changeOwnAddress(OwnAddress(seed: [UInt8](repeating: 8, count: 32)), at: $1) }
-        world.advance(by: .seconds(1))
-        XCTAssertNotEqual(controller.staticAddress, before)
-        XCTAssertEqual(
-            world.news, [.down, .up(BluetoothAddress(value: controller.staticAddress, kind: .random))])
-    }
-
-    func testEachControllerHasAStaticAddressOfItsOwn() {
+    func testEachAdapterHasAStaticAddressOfItsOwnAndAnotherUnderAnotherSeed() {
         let address = OwnAddress(seed: EngineWorld.seed)
-        XCTAssertNotEqual(address.staticAddress(ofController: 0), address.staticAddress(ofController: 1))
-        XCTAssertEqual(address.staticAddress(ofController: 0), address.staticAddress(ofController: 0))
+        XCTAssertNotEqual(address.staticAddress(ofAdapter: 0), address.staticAddress(ofAdapter: 1))
+        XCTAssertEqual(address.staticAddress(ofAdapter: 0), address.staticAddress(ofAdapter: 0))
+        let another = OwnAddress(seed: [UInt8](repeating: 8, count: OwnAddress.seedSize))
+        XCTAssertNotEqual(address.staticAddress(ofAdapter: 0), another.staticAddress(ofAdapter: 0))
     }
 
     func testTheRandomAddressIsUsedAlwaysWhenThatIsWanted() {
@@ -297,7 +288,8 @@ final class AdapterSetUpTests: XCTestCase {
 
     func testNonsenseForAnAnswerIsCountedAndTriedAgain() {
         let world = EngineWorld.ready()
-        world.input { $0.changeOwnAddress(OwnAddress(seed: [1]), at: $1) }
+        world.unplug()
+        world.plugIn()
         let token = world.engine.flight?.token ?? 0
         world.input { $0.ended(token, .success([1, 2]), at: $1) }
         XCTAssertEqual(world.count(.badMessage), 1)

@@ -24,7 +24,7 @@ final class EngineWorld {
         configuration: AdapterConfiguration = AdapterConfiguration(ownAddress: OwnAddress(seed: EngineWorld.seed))
     ) {
         self.controller = controller
-        engine = AdapterEngine(index: 0, configuration: configuration)
+        engine = AdapterEngine(place: 0, configuration: configuration)
         origin = now
     }
 

@@ -14,12 +14,14 @@ final class KernelWorld {
     let log = AdapterLog()
     private var answered = 0
 
-    init(choices: [AdapterChoice] = []) throws {
+    init(choices: [AdapterChoice] = [], isAlwaysRandom: Bool = false, antennas: AntennaSurvey? = nil) throws {
         switches = try SwitchFolder()
         directory = AdapterDirectory(
             loop: loop, choices: choices,
-            configuration: AdapterConfiguration(ownAddress: OwnAddress(seed: EngineWorld.seed)),
-            channel: ManagementChannel(loop: loop, open: kernel.open), switches: RadioSwitches(path: switches.path))
+            configuration: AdapterConfiguration(
+                ownAddress: OwnAddress(seed: EngineWorld.seed, isAlwaysRandom: isAlwaysRandom)),
+            channel: ManagementChannel(loop: loop, open: kernel.open), switches: RadioSwitches(path: switches.path),
+            antennas: antennas ?? AntennaSurvey(root: switches.path))
     }
 
     deinit { directory.stop() }
