@@ -87,7 +87,7 @@ final class RadioConversationTests: XCTestCase {
 
 /// What controllers and phones do to a box.
 final class RadioTroubleTests: XCTestCase {
-    nonisolated(unsafe) private static let group = RadioGroup("trouble", limit: 1_500, machine: ["--controllers", "4"])
+    nonisolated(unsafe) private static let group = RadioGroup("trouble", limit: 1_500, machine: ["--controllers", "6"])
 
     func testTheBoxAdvertisesAsPhonesExpectAndNobodysAddressIsInTheLog() throws { try Self.group.verify() }
     func testAnIPhoneJoinsThroughItsOwnSequence() throws { try Self.group.verify() }

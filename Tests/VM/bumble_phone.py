@@ -14,7 +14,7 @@ from bumble.controller import Controller
 from bumble.core import AdvertisingData, UUID
 from bumble.device import Device, Peer
 from bumble.gatt import Characteristic, CharacteristicValue, Service
-from bumble.hci import Address, HCI_ErrorCode, HCI_StatusReturnParameters
+from bumble.hci import Address
 from bumble.host import Host
 from bumble.link import LocalLink
 from bumble.transport import open_transport
@@ -51,12 +51,15 @@ class UserChannel:
         self.socket.setblocking(False)
 
 
-class OneAddressController(Controller):
-    """bumble's air takes LE data to come from a controller's random address, whichever the link was made with. The
-    kernel connects with the public one, and uses random ones for scanning; so here both are the same."""
+class Air(LocalLink):
+    """bumble's air takes LE data to come from a controller's random address, whichever its link was made with; the
+    kernel gives each advertising set an address of its own. So here data comes from the link's."""
 
-    def on_hci_le_set_random_address_command(self, command):
-        return HCI_StatusReturnParameters(HCI_ErrorCode.SUCCESS)
+    def send_acl_data(self, sender_controller, destination_address, transport, data):
+        link = sender_controller.le_connections.get(destination_address)
+        receiver = self.find_le_controller(destination_address)
+        if link and receiver:
+            asyncio.get_running_loop().call_soon(receiver.on_link_acl_data, link.self_address, transport, data)
 
 
 async def open_device(where, name):
@@ -65,14 +68,13 @@ async def open_device(where, name):
         management.power_off(int(where))
         channel = UserChannel(int(where))
         return Device.with_hci(name, Address("F0:F1:F2:F3:F4:F5"), channel.source, channel.sink)
-    link = LocalLink()
+    air = Air()
     transport = await open_transport("vhci")
-    below_kernel = OneAddressController(
-        "kernel", host_source=transport.source, host_sink=transport.sink, link=link, public_address=KERNEL_ADDRESS)
-    below_kernel.random_address = Address(KERNEL_ADDRESS)
+    below_kernel = Controller(
+        "kernel", host_source=transport.source, host_sink=transport.sink, link=air, public_address=KERNEL_ADDRESS)
     device = Device(name, address=Address("F0:F1:F2:F3:F4:F5"))
     device.host = Host()
-    device.host.controller = Controller("phone", link=link, public_address=PHONE_ADDRESS)
+    device.host.controller = Controller("phone", link=air, public_address=PHONE_ADDRESS)
     device.kept = (transport, below_kernel)
     return device
 

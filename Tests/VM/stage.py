@@ -114,15 +114,10 @@ class Gate(Program):
     def roles(self):
         return sorted(link["role"] for link in self.links)
 
-    def counted(self, name):
-        """A counter, wherever in the answers it is."""
-        def search(value):
-            if isinstance(value, dict):
-                return sum(
-                    member if key.replace("-", "_") == name and isinstance(member, int) else search(member)
-                    for key, member in value.items())
-            return sum(map(search, value)) if isinstance(value, list) else 0
-        return search(self.ask("counters")) or search(self.adapters)
+    def counted(self, group, *names):
+        """Counters of one group, together; all of it without a name."""
+        counters = self.ask("counters")[group]
+        return sum(counters[name] for name in names or counters)
 
 
 class Person(Program):
@@ -200,4 +195,6 @@ class Group:
             print(f"-- {program.output.stem} ({program.process.poll()}): {errors}", file=sys.stderr)
             if isinstance(program, Gate):
                 print(json.dumps((program.status() or {}).get("radio")), file=sys.stderr)
-                print(json.dumps(program.ask("counters")), file=sys.stderr)
+                counters = program.ask("counters") or {}
+                counted = {group: {name: count for name, count in names.items() if count} for group, names in counters.items()}
+                print(json.dumps({group: names for group, names in counted.items() if names}), file=sys.stderr)

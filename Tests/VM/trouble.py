@@ -1,5 +1,5 @@
-"""What controllers and phones do to a box: it is to recover by itself, and to count it. A gateway on controller 0, a person
-on 1, phones on 2 and 3."""
+"""What controllers and phones do to a box: it is to recover by itself, and to count it. A gateway on controller 0, a
+person on 1, phones on the others."""
 
 import hashlib
 import pathlib
@@ -43,8 +43,15 @@ def converse(someone, name, text):
          lambda: f"{name} knows {someone.listener.names} and heard {someone.listener.texts[-4:]}")
 
 
-def counted_more(name, than):
-    eventually(lambda: gate().counted(name) > than, lambda: f"{name} is not counted: {gate().ask('counters')}", 30)
+def must_count(before, more, group, *names):
+    """That many more than before have been counted, or soon are."""
+    eventually(
+        lambda: gate().counted(group, *names) >= before + more,
+        lambda: f"{group} {names}: {gate().counted(group, *names) - before} more: {gate().ask('counters')[group]}", 30)
+
+
+def states():
+    return [adapter["state"] for adapter in gate().adapters]
 
 
 def is_the_same_process():
@@ -54,7 +61,7 @@ def is_the_same_process():
 
 @promise()
 def testTheBoxAdvertisesAsPhonesExpectAndNobodysAddressIsInTheLog():
-    cast["world"] = phone.World([2, 3])
+    cast["world"] = phone.World([2, 3, 4, 5])
     cast["ios"], cast["android"] = phone.Phone(cast["world"], 2, "ivy"), phone.Phone(cast["world"], 3, "andy")
     cast["gate"] = Gate("gate", 0, more='log.level = "debug"')
     found = cast["ios"].find()
@@ -64,8 +71,8 @@ def testTheBoxAdvertisesAsPhonesExpectAndNobodysAddressIsInTheLog():
     # Chapter 03 D1.
     if data.hex() != "02010611075c4b3a2c1d8e3f9b5a4c9e4a2d5e7bf4":
         raise Broken(f"advertised: {data.hex()}")
-    air("range 2 * off")
-    air("range 3 * off")
+    for number in range(2, 6):
+        air(f"range {number} * off")
     cast["anna"] = Person("anna", 1)
     eventually(lambda: gate().links, "the gateway and anna do not meet")
     log = gate().errors.read_text().upper()
@@ -126,6 +133,7 @@ def testABoxThatCallsAPhoneAsksOnlyWhatAPhoneAnswers():
 @promise(needs=[testABoxThatCallsAPhoneAsksOnlyWhatAPhoneAnswers])
 def testNotificationsOf517BytesAtAnMTUOf23AreUnderstood():
     someone = cast["uma"]
+    before = gate().counted("bluetooth", "beyond_mtu")
     someone.mtu_offer = 23
     someone.advertise()
     air("range 0 2 on")
@@ -142,6 +150,8 @@ def testNotificationsOf517BytesAtAnMTUOf23AreUnderstood():
             link.deliver(packet)
             cast["world"].run(2)
         anna().hears("uma", text, 1)
+        must_count(before, 1, "bluetooth", "beyond_mtu")
+        converse(someone, "uma", "at any size")
     finally:
         someone.mtu_offer = 517
         someone.hide()
@@ -153,18 +163,21 @@ def testNotificationsOf517BytesAtAnMTUOf23AreUnderstood():
 @promise(needs=[testABoxThatCallsAPhoneAsksOnlyWhatAPhoneAnswers])
 def testAPeerThatNeverAnswersIsGivenUpAndOthersAreServed():
     someone = cast["uma"]
-    before = gate().counted("set_up_timed_out") + gate().counted("request_timed_out")
+    given_up = gate().counted("bluetooth", "link_given_up")
+    silent = gate().counted("att_failures", "set_up_timed_out", "request_timed_out")
     someone.is_mute = True
     someone.advertise()
     air("range 0 2 on")
     try:
         live(lambda: any(link.requests and link.ended for link in someone.links), "the box holds on to it")
-        counted_more("link_given_up", 0)
-        if gate().counted("set_up_timed_out") + gate().counted("request_timed_out") <= before:
-            raise Broken(f"not counted: {gate().ask('counters')}")
+        must_count(given_up, 1, "bluetooth", "link_given_up")
+        must_count(silent, 1, "att_failures", "set_up_timed_out", "request_timed_out")
         air("range 0 3 on")
         cast["android"].join_like_android(cast["box"])
         converse(cast["android"], "andy", "beside a mute")
+        someone.is_mute = False
+        called(someone)
+        converse(someone, "uma", "found my tongue")
     finally:
         someone.is_mute = False
         someone.hide()
@@ -177,7 +190,7 @@ def testAPeerThatNeverAnswersIsGivenUpAndOthersAreServed():
 @promise(needs=[testTheBoxAdvertisesAsPhonesExpectAndNobodysAddressIsInTheLog])
 def testAdvertisingRemovedBehindTheBoxsBackComesBack():
     management = cast["world"].management
-    before = gate().counted("advertising_rearmed") + gate().counted("advertising_lost")
+    before = gate().counted("bluetooth_adapters", "advertising_lost")
     # While the box calls somebody, there is nothing to remove.
     eventually(lambda: management.instances(0), "the box does not advertise")
     management.command("remove_advertising", 0, b"\0")
@@ -185,53 +198,60 @@ def testAdvertisingRemovedBehindTheBoxsBackComesBack():
     if cast["ios"].find(PATIENCE) is None:
         raise Broken("the box stays unseen")
     air("range 0 2 off")
-    if gate().counted("advertising_rearmed") + gate().counted("advertising_lost") <= before:
-        raise Broken(f"not counted: {gate().ask('counters')}")
+    must_count(before, 1, "bluetooth_adapters", "advertising_lost")
     is_the_same_process()
 
 
 @promise(needs=[testABoxThatCallsAPhoneAsksOnlyWhatAPhoneAnswers])
 def testTenFailuresToConnectAreFollowedByALink():
-    someone = cast["uma"]
-    before = gate().counted("connect_failed")
-    # 0x3E: failed to be established, as controllers say after a lost first packet. Two phones share the failures, since
-    # each is called three times in short order and then every quarter of a minute.
-    air("refuse 0 10 0x3e")
-    for each in (someone, cast["android"]):
+    # Several phones share the failures, since each is called three times in short order and then every quarter of a
+    # minute. Most connections the controller does not even begin; one fails as after a lost first packet (0x3E), which
+    # some kernels keep to themselves, so that only time tells.
+    crowd = [cast["uma"], cast["android"]] + [phone.Phone(cast["world"], number, f"p{number}") for number in (4, 5)]
+    before = gate().counted("bluetooth_adapters", "connect_failed")
+    seen = gate().counted("bluetooth", "connect_failed", "connect_timed_out")
+    air("disallow 0 9 0x1f")
+    air("refuse 0 1 0x3e")
+    for each in crowd:
         each.advertise()
         air(f"range 0 {each.number} on")
     try:
-        live(lambda: any(link.subscribed and not link.ended for link in someone.links),
-             lambda: f"no link: {gate().ask('counters')}", 5 * PATIENCE)
-        converse(someone, "uma", "ten times")
-        if gate().counted("connect_failed") < before + 10:
-            raise Broken(f"counted {gate().counted('connect_failed') - before}")
+        live(lambda: any(link.subscribed and not link.ended for each in crowd for link in each.links),
+             lambda: f"no link: {gate().ask('counters')}", 3 * PATIENCE)
+        linked = next(each for each in crowd if each.usable_links())
+        converse(linked, linked.identity.name, "ten times")
+        must_count(before, 10, "bluetooth_adapters", "connect_failed")
+        must_count(seen, 10, "bluetooth", "connect_failed", "connect_timed_out")
     finally:
+        air("disallow 0 0 0")
         air("refuse 0 0 0")
-        for each in (someone, cast["android"]):
+        for each in crowd:
             each.hide()
             each.leave()
-            air(f"range 0 {each.number} off")
+            air(f"range {each.number} * off")
     is_the_same_process()
 
 
 @promise(needs=[testTheBoxAdvertisesAsPhonesExpectAndNobodysAddressIsInTheLog])
 def testABlockedAdapterIsToldApartAndComesBack():
-    switches = [path for path in pathlib.Path("/sys/class/rfkill").iterdir() if (path / "name").read_text().strip() == "hci0"]
-    (switches[0] / "soft").write_text("1")
+    switch = next(path for path in pathlib.Path("/sys/class/rfkill").iterdir()
+                  if (path / "name").read_text().strip() == "hci0")
+    before = gate().counted("bluetooth_adapters", "blocked")
+    (switch / "soft").write_text("1")
     try:
-        eventually(lambda: [adapter["state"] for adapter in gate().adapters] == ["soft_blocked"],
-                   lambda: f"state: {gate().adapters}")
+        eventually(lambda: states() == ["soft_blocked"], lambda: f"state: {gate().adapters}")
     finally:
-        (switches[0] / "soft").write_text("0")
+        (switch / "soft").write_text("0")
     eventually(lambda: gate().links, lambda: f"no link again: {gate().adapters}", 2 * PATIENCE)
-    anna().types("unblocked")
+    must_count(before, 1, "bluetooth_adapters", "blocked")
     is_the_same_process()
 
 
 @promise(needs=[testAnIPhoneJoinsThroughItsOwnSequence])
 def testAnAdapterTakenAwayUnderLoadAndBroughtBackServesAgain():
     someone = cast["ios"]
+    before = {name: gate().counted("bluetooth_adapters", name) for name in ("disappeared", "appeared")}
+    lost = gate().counted("bluetooth", "link_lost")
     someone.leave()
     air("range 0 2 on")
     someone.join_like_ios(cast["box"])
@@ -241,11 +261,9 @@ def testAnAdapterTakenAwayUnderLoadAndBroughtBackServesAgain():
     cast["world"].run(0.2)
     air("unplug 0")
     live(lambda: not someone.usable_links(), "the phone's link outlives the adapter")
-    eventually(lambda: [adapter["state"] for adapter in gate().adapters] == ["absent"],
-               lambda: f"state: {gate().adapters}")
+    eventually(lambda: states() == ["absent"], lambda: f"state: {gate().adapters}")
     air("plug 0")
-    eventually(lambda: [adapter["state"] for adapter in gate().adapters] == ["ready"],
-               lambda: f"state: {gate().adapters}")
+    eventually(lambda: states() == ["ready"], lambda: f"state: {gate().adapters}")
     eventually(lambda: gate().links, lambda: f"no link to anna: {gate().adapters}", 2 * PATIENCE)
     someone.leave()
     end = time.monotonic() + PATIENCE
@@ -258,9 +276,9 @@ def testAnAdapterTakenAwayUnderLoadAndBroughtBackServesAgain():
             if time.monotonic() > end:
                 raise
     converse(someone, "ivy", "plugged in again")
-    for name in ("disappeared", "appeared"):
-        if not gate().counted(name):
-            raise Broken(f"{name} is not counted: {gate().ask('counters')}")
+    for name in before:
+        must_count(before[name], 1, "bluetooth_adapters", name)
+    must_count(lost, 1, "bluetooth", "link_lost")
     is_the_same_process()
     someone.leave()
 

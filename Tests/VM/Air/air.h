@@ -65,8 +65,10 @@ struct controller {
         uint8_t type, peer[6];
     } init;
     uint16_t next_handle, def_octets, def_time;
-    int refuse; /* attempts to connect that are still to fail, and with which status */
+    int refuse; /* attempts to connect that are still to fail once the peer is heard, and with which status */
     uint8_t refusal;
+    int disallow; /* attempts to connect that are not even to begin, and with which status */
+    uint8_t objection;
 };
 
 struct packet {

@@ -28,6 +28,11 @@ static void begin_connect(struct controller *c, uint16_t op, int policy, int typ
         status(c, op, DISALLOWED);
         return;
     }
+    if (c->disallow > 0) {
+        c->disallow--;
+        status(c, op, c->objection);
+        return;
+    }
     if (links_of(c) >= c->limit) {
         status(c, op, CONN_LIMIT);
         return;

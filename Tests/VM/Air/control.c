@@ -15,6 +15,7 @@ static const char help[] =
     "limit A LINKS           most links of a controller\n"
     "hears A B on|off        whether A takes notice of B's advertising\n"
     "refuse A COUNT STATUS   the next so many connections A begins fail, with that HCI status\n"
+    "disallow A COUNT STATUS the next so many connections A is to begin it does not, with that HCI status\n"
     "unplug A                take a controller away; plug A brings it back, new and unconfigured\n"
     "reset                   all in range, no loss, RSSI -60\n";
 
@@ -89,6 +90,12 @@ void control(char *line, char *out, size_t n) {
     if (!strcmp(cmd, "refuse") && a >= 0 && a < controller_count && sb[0] && sv[0]) {
         controllers[a].refuse = b;
         controllers[a].refusal = strtol(sv, NULL, 0);
+        say(out, n, "ok\n");
+        return;
+    }
+    if (!strcmp(cmd, "disallow") && a >= 0 && a < controller_count && sb[0] && sv[0]) {
+        controllers[a].disallow = b;
+        controllers[a].objection = strtol(sv, NULL, 0);
         say(out, n, "ok\n");
         return;
     }
