@@ -28,3 +28,14 @@ final class RehearsalSystemTests: XCTestCase {
     func testTheButtonWipesTheBox() throws { try Self.group.verify() }
     func testPhonesSeeANewAnonymousRelayAndTalkThroughIt() throws { try Self.group.verify() }
 }
+
+/// The daemon in the hands of systemd, as its unit and the helper of a wipe are installed.
+final class ServiceSystemTests: XCTestCase {
+    nonisolated(unsafe) private static let group = RadioGroup(
+        "service", limit: 600, machine: ["--controllers", "1", "--gpio", "16"])
+
+    func testTheServiceIsUpAsItsUserWithOneRightAndNoNetwork() throws { try Self.group.verify() }
+    func testItHasItsControllerItsLampAndItsButton() throws { try Self.group.verify() }
+    func testAWipeReachesWhatTheDaemonMayNot() throws { try Self.group.verify() }
+    func testWhatIsKilledStartsAgain() throws { try Self.group.verify() }
+}
