@@ -32,3 +32,5 @@ public struct Queue<Element> {
         head = 0
     }
 }
+
+extension Queue: Sendable where Element: Sendable {}

@@ -81,7 +81,7 @@ extension Messenger {
     @discardableResult
     public func take(mail payload: NoisePayload, from author: NostrPublicKey, at now: Now) -> Bool {
         do throws(MailRefusal) {
-            try accept(mail: payload, from: author)
+            try accept(mail: payload, from: author, at: now)
             return true
         } catch {
             drops.count(error.reason)
@@ -93,7 +93,9 @@ extension Messenger {
         let reason: MessengerDrop
     }
 
-    private func accept(mail payload: NoisePayload, from author: NostrPublicKey) throws(MailRefusal) {
+    private func accept(
+        mail payload: NoisePayload, from author: NostrPublicKey, at now: Now
+    ) throws(MailRefusal) {
         let npub = author.npub
         guard let record = trust.records.first(where: { $0.npub == npub }) else {
             throw MailRefusal(reason: .unknownAccount)
@@ -103,7 +105,7 @@ extension Messenger {
         switch payload.type {
         case .privateMessage:
             guard let message = PrivateMessage(body: payload.body) else { throw MailRefusal(reason: .malformed) }
-            try accept(message, of: record, peer, author)
+            try accept(message, of: record, peer, author, at: now)
         case .delivered, .readReceipt:
             guard record.isFavorite else { throw MailRefusal(reason: .notAFavorite) }
             guard let messageID = payload.receiptMessageID else { throw MailRefusal(reason: .malformed) }
@@ -113,13 +115,13 @@ extension Messenger {
     }
 
     private func accept(
-        _ message: PrivateMessage, of record: TrustRecord, _ peer: PeerID, _ author: NostrPublicKey
+        _ message: PrivateMessage, of record: TrustRecord, _ peer: PeerID, _ author: NostrPublicKey, at now: Now
     ) throws(MailRefusal) {
         let notice = FavoriteNotice(content: message.content)
         // A receipt tells that the person is there.
         guard record.isFavorite || notice != nil else { throw MailRefusal(reason: .notAFavorite) }
         if record.isFavorite { emit(.mail(.delivered(messageID: message.messageID), to: author, of: peer)) }
-        guard received.insert(peer.hex + message.messageID) else { return drops.count(.repeated) }
+        guard receive(message.messageID, from: peer, owesReceipt: false, at: now) else { return drops.count(.repeated) }
         guard let notice else {
             show(.message(from: peer, isVerified: record.isVerified, text: message.content))
             return emit(.mail(.readReceipt(messageID: message.messageID), to: author, of: peer))

@@ -25,7 +25,7 @@ extension Messenger {
     private func take(_ message: PrivateMessage, from peer: PeerID, _ fingerprint: Fingerprint, at now: Now) {
         // Also for a repeated one: the receipt before may be lost.
         send(.delivered(messageID: message.messageID), to: peer)
-        guard received.insert(peer.hex + message.messageID) else { return drops.count(.repeated) }
+        guard receive(message.messageID, from: peer, owesReceipt: false, at: now) else { return drops.count(.repeated) }
         if let notice = FavoriteNotice(content: message.content) {
             take(notice, from: peer, fingerprint)
         } else {

@@ -7,9 +7,8 @@ extension Messenger {
 
     /// Writes to somebody, in as many messages as it takes. What cannot go now goes when there is a session.
     public func say(_ text: String, to peer: PeerID, at now: Now) throws(MessengerRefusal) {
-        guard people[peer] != nil || sessions[peer] != nil || mailPath(to: peer).isWorthWaiting else {
-            throw .unknownPeer
-        }
+        guard people[peer] != nil || sessions[peer] != nil || mailPath(to: peer).isWorthWaiting || canSeal(to: peer)
+        else { throw .unknownPeer }
         guard !trust.isBlocked(peer) else { throw .blocked }
         let pieces = MessageText.pieces(text)
         guard pieces.count <= MessengerLimits.partsPerText else { throw .tooLong }
@@ -23,6 +22,7 @@ extension Messenger {
         for entry in outbox.entries(for: peer) where entry.state == .sending && (entry.number ?? 0) >= first {
             report(entry, to: peer, .sending)
         }
+        leaveWithOthers(peer, at: now)
     }
 
     /// A control message: of interest to the peer's program only.
@@ -33,7 +33,8 @@ extension Messenger {
 
     private func queue(_ text: String, number: Int?, for peer: PeerID, at now: Now) {
         let entry = Outbox.Entry(
-            messageID: MessageText.messageID(using: &random), content: text, number: number, created: now.monotonic)
+            messageID: MessageText.messageID(using: &random), content: text, number: number, created: now.monotonic,
+            writtenAt: now.wall, recipient: key(of: peer))
         if let displaced = outbox.add(entry, for: peer) {
             report(displaced.entry, to: displaced.peer, .failed(.displaced))
         }
@@ -84,6 +85,7 @@ extension Messenger {
         }
         sessions[peer] = nil
         if outbox.hasUnsent(for: peer), !mail(to: peer) { tellToWait(for: peer) }
+        leaveWithOthers(peer, at: now)
     }
 
     /// A receipt counts only from whom the message was sent to: message IDs are not unique beyond that.

@@ -13,6 +13,9 @@ public final class Messenger {
     /// Vouch for people the person verified, towards others it verified. Off unless asked for: it tells whom one knows.
     public var vouchesForOthers = false
 
+    /// Why sealed mail was not shown.
+    public var mailDrops: Tally<MailDrop> { desk?.drops ?? Tally() }
+
     let identity: NodeIdentity
     /// The person's own account at relays, told to favourites.
     let account: NostrPublicKey?
@@ -28,6 +31,11 @@ public final class Messenger {
     var verifier: Verifier
     var vouches = VouchBook()
     var received = BoundedSet<String>(capacity: MessengerLimits.incomingMemory)
+    /// Mail that was shown and whose writers were not in reach since, the oldest first.
+    var owedReceipts: [ReceivedMessage] = []
+    /// Opens and seals mail for people who are away; `nil` where that is not wanted.
+    let desk: MailDesk?
+    var ownDrops = OwnDrops()
     /// Peers the person was told to wait for, until they are in reach.
     var awaited: Set<PeerID> = []
     var beingVerified: [PeerID: Instant] = [:]
@@ -35,11 +43,14 @@ public final class Messenger {
     private var nextSweep: Instant?
     private var effects = Queue<MessengerEffect>()
 
-    /// - Parameter trust: what was remembered of an earlier run.
+    /// - Parameters:
+    ///   - trust: what was remembered of an earlier run.
+    ///   - desk: seals what couriers and relays are to carry, and opens what they bring.
     public init(
-        identity: NodeIdentity, account: NostrPublicKey? = nil, trust: [TrustRecord] = [],
+        identity: NodeIdentity, account: NostrPublicKey? = nil, trust: [TrustRecord] = [], desk: MailDesk? = nil,
         random: any RandomNumberGenerator
     ) {
+        self.desk = desk
         self.identity = identity
         self.account = account
         self.trust = TrustBook(trust)
@@ -53,17 +64,25 @@ public final class Messenger {
     public func met(_ person: Acquaintance, at now: Now) {
         let peer = person.peerID
         guard people[peer] != nil || people.count < MessengerLimits.people else { return }
+        let isNewNeighbour = person.isConnected && people[peer]?.isConnected != true
         people[peer] = person
         if var record = trust[person.fingerprint], record.nickname != person.nickname, !person.nickname.isEmpty {
             record.nickname = person.nickname
             _ = keep(record)
         }
         awaited.remove(peer)
-        if sessions[peer] == nil, outbox.hasUnsent(for: peer) { emit(.openSession(peer)) }
+        if sessions[peer] == nil, outbox.hasUnsent(for: peer) || owesReceipt(to: peer) { emit(.openSession(peer)) }
+        if isNewNeighbour {
+            announceToNeighbour(at: now)
+            for other in outbox.peers where other != peer { findCouriers(for: other, at: now) }
+        }
     }
 
     /// Somebody left or fell silent.
     public func lost(_ peer: PeerID) { people[peer] = nil }
+
+    /// Somebody is no direct neighbour any more, and may still be in reach over others.
+    public func disconnected(_ peer: PeerID) { people[peer]?.isConnected = false }
 
     public func sessionEstablished(with peer: PeerID, fingerprint: Fingerprint, at now: Now) {
         noteSession(with: peer, fingerprint)
@@ -74,6 +93,7 @@ public final class Messenger {
             return true
         }
         if let challenge = verifier.challenge(for: peer) { send(challenge, to: peer) }
+        payReceipts(to: peer)
         flush(peer, at: now)
         offerVouches(to: peer, fingerprint, at: now)
     }
@@ -99,13 +119,15 @@ public final class Messenger {
     // MARK: Time and effects
 
     public var nextDeadline: Instant? {
-        let deadlines = [verifier.nextDeadline, outbox.count > 0 ? nextSweep : nil]
+        let deadlines = [verifier.nextDeadline, outbox.count > 0 ? nextSweep : nil, desk?.nextDeadline]
         return deadlines.compactMap { $0 }.min()
     }
 
     public func timeout(at now: Now) {
         for peer in verifier.takeOverdue(at: now.monotonic) { show(.verificationFailed(peer, .noAnswer)) }
         if let sweep = nextSweep, sweep <= now.monotonic { self.sweep(at: now) }
+        desk?.timeout(at: now)
+        drainDesk(at: now)
     }
 
     /// Gives up what is too old, and tries again to reach whom something waits for.
@@ -119,6 +141,7 @@ public final class Messenger {
                 return false
             }
             for entry in expired { report(entry, to: peer, .failed(.expired)) }
+            leaveWithOthers(peer, at: now)
             guard sessions[peer] == nil, outbox.hasUnsent(for: peer) else { continue }
             if people[peer] != nil { emit(.openSession(peer)) } else { _ = mail(to: peer) }
         }
@@ -130,7 +153,15 @@ public final class Messenger {
         if nextSweep == nil, outbox.count > 0 { nextSweep = now.monotonic + MessengerLimits.outboxSweep }
     }
 
-    public func nextEffect() -> MessengerEffect? { effects.popFirst() }
+    /// What is to be stored comes before what is to be sent.
+    public func nextEffect() -> MessengerEffect? {
+        switch outbox.nextChange() {
+        case .put(let record): .store(.message(record))
+        case .removed(let messageID): .discard(messageID: messageID)
+        case nil: effects.popFirst()
+        }
+    }
+
     func emit(_ effect: MessengerEffect) { effects.append(effect) }
     func show(_ event: MessengerEvent) { effects.append(.show(event)) }
 

@@ -15,7 +15,33 @@ public enum MessengerEffect: Sendable {
     case remember(TrustRecord)
     /// Nothing is to be kept about this key any more.
     case forget(Fingerprint)
+    /// Hand this to a neighbour to carry, over its link. Answer with `deposited`.
+    case deposit(CourierEnvelope, with: PeerID, DepositTicket)
+    /// Leave this at the default relays, confirmed, under a key and over connections of its own. Answer with `dropped`.
+    case drop(CourierEnvelope, DropTicket)
+    /// Keep this for the next start, in the place of an earlier record of its name.
+    case store(MessengerRecord)
+    case discard(messageID: String)
+    /// Broadcast this as the payload of a signed packet 0x24, and give it to gossip.
+    case publish(PrekeyBundle)
     case show(MessengerEvent)
+}
+
+/// What must survive a restart, besides trust.
+public enum MessengerRecord: Sendable {
+    case message(OutboxRecord)
+    case received(ReceivedMessage)
+    case drop(PublishedDrop)
+    /// A secret snapshot of `OwnPrekeys`.
+    case prekeys(SecretBytes)
+    case bundle(PeerPrekeys.Record)
+}
+
+/// Names a message on its way to a courier.
+public struct DepositTicket: Hashable, Sendable {
+    let peer: PeerID
+    let messageID: String
+    let courier: NoisePublicKey
 }
 
 /// What a person is told.
@@ -77,11 +103,19 @@ public struct Acquaintance: Hashable, Sendable {
     public var noiseKey: NoisePublicKey
     public var signingKey: SigningPublicKey
     public var nickname: String
+    /// A direct neighbour.
+    public var isConnected: Bool
+    public var capabilities: Capabilities?
 
-    public init(noiseKey: NoisePublicKey, signingKey: SigningPublicKey, nickname: String) {
+    public init(
+        noiseKey: NoisePublicKey, signingKey: SigningPublicKey, nickname: String, isConnected: Bool = false,
+        capabilities: Capabilities? = nil
+    ) {
         self.noiseKey = noiseKey
         self.signingKey = signingKey
         self.nickname = nickname
+        self.isConnected = isConnected
+        self.capabilities = capabilities
     }
 
     public var peerID: PeerID { noiseKey.peerID }

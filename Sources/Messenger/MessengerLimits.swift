@@ -51,14 +51,27 @@ public enum MessengerLimits {
 
     /// Messages kept for one peer, and for all.
     public static let outboxPerPeer = 100
-    static let outboxTotal = 1_024
+    public static let outboxTotal = 1_024
     static let outboxLife = Interval.hours(24)
     public static let sendAttempts = 8
     static let outboxSweep = Interval.seconds(120)
     /// Messages one typed text may become.
     public static let partsPerText = 16
     /// IDs of incoming messages remembered.
-    static let incomingMemory = 1_024
+    public static let incomingMemory = 1_024
     /// People in reach; as many as the registry of the mesh holds.
     static let people = 1_024
+
+    // MARK: Couriers and relays (chapter 06 §5.3, §5.8, §6.8)
+
+    public static let couriersPerMessage = 3
+    /// Drops that wait for a relay; the one that waited longest makes room.
+    static let waitingDrops = 20
+    /// Drops remembered as published, and as refused; entries, and age in milliseconds: 24 h.
+    public static let rememberedDrops = 512
+    static let rememberedDropLife: UInt64 = 86_400_000
+    /// Largest encoded envelope a relay is given, in bytes.
+    static let dropBytes = 20_480
+    /// Messages whose writers have not been told that they arrived.
+    static let owedReceipts = 512
 }

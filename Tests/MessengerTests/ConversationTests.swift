@@ -171,7 +171,9 @@ final class ConversationTests: XCTestCase {
     func testTheWholeOutboxIsBounded() throws {
         var outbox = Outbox()
         for number in 0..<(20 * 100) {
-            let entry = Outbox.Entry(messageID: "\(number)", content: "x", number: number, created: .zero)
+            let entry = Outbox.Entry(
+                messageID: "\(number)", content: "x", number: number, created: .zero, writtenAt: Samples.time,
+                recipient: nil)
             _ = outbox.add(entry, for: PeerID(value: UInt64(number % 20)))
         }
         XCTAssertEqual(outbox.count, MessengerLimits.outboxTotal)

@@ -5,31 +5,64 @@ import XCTest
 
 @testable import Messenger
 
-/// People at one table: messengers whose sessions are perfect, while they are in reach of each other.
+/// People at one table: messengers whose sessions are perfect, while they are in reach of each other. Couriers and
+/// relays do what the test says.
 final class Table {
     final class Seat {
         let name: String
         let identity: NodeIdentity
-        let messenger: Messenger
+        private(set) var messenger: Messenger
+        /// Whether it is announced as a direct neighbour that carries mail.
+        var isNeighbour = false
+        fileprivate(set) var deposits: [(envelope: CourierEnvelope, courier: PeerID)] = []
+        fileprivate(set) var drops: [(envelope: CourierEnvelope, ticket: DropTicket)] = []
+        fileprivate(set) var outbox: [String: [UInt8]] = [:]
+        fileprivate(set) var received: [String: [UInt8]] = [:]
+        fileprivate(set) var published: [PublishedDrop] = []
+        private let sealsMail: Bool
         fileprivate(set) var shown: [MessengerEvent] = []
         fileprivate(set) var stored: [Fingerprint: TrustRecord] = [:]
         fileprivate(set) var sent: [(payload: NoisePayload, to: PeerID)] = []
         var peer: PeerID { identity.peerID }
+        /// What was sent so far is not counted any more.
+        func forgetSent() { sent = [] }
         /// What was shown since the last look.
         func news() -> [MessengerEvent] {
             defer { shown = [] }
             return shown
         }
 
-        init(_ name: String, _ identity: NodeIdentity, seed: UInt64) {
+        init(_ name: String, _ identity: NodeIdentity, seed: UInt64, sealsMail: Bool) {
             self.name = name
             self.identity = identity
-            messenger = Messenger(identity: identity, random: SeededRandom(seed: seed))
+            self.sealsMail = sealsMail
+            messenger = Seat.messenger(identity, trust: [], seed: seed, sealsMail: sealsMail)
+        }
+
+        private static func messenger(
+            _ identity: NodeIdentity, trust: [TrustRecord], seed: UInt64, sealsMail: Bool
+        ) -> Messenger {
+            Messenger(
+                identity: identity, trust: trust,
+                desk: sealsMail ? MailDesk(identity: identity, random: SeededRandom(seed: seed)) : nil,
+                random: SeededRandom(seed: seed))
+        }
+
+        /// A new process with what the old one kept, encoded.
+        func restart(at now: Now) {
+            messenger = Seat.messenger(
+                identity, trust: Array(stored.values), seed: UInt64(outbox.count) + 77, sealsMail: sealsMail)
+            var memory = MessengerMemory()
+            memory.messages = outbox.compactMap { OutboxRecord(messageID: $0.key, decoding: $0.value) }
+            memory.received = received.values.compactMap { ReceivedMessage(decoding: $0) }
+            memory.drops = published
+            messenger.restore(memory, at: now)
         }
 
         var acquaintance: Acquaintance {
             Acquaintance(
-                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: name)
+                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: name,
+                isConnected: isNeighbour, capabilities: isNeighbour ? [.vouch] : nil)
         }
     }
 
@@ -40,9 +73,15 @@ final class Table {
     private var apart: Set<Set<PeerID>> = []
     /// Payloads of these types vanish on the way.
     var losing: Set<NoisePayloadType> = []
+    /// Whether couriers' links take what is left with them.
+    var couriersTake = true
+    /// What relays answer; nil: nothing yet.
+    var relaysConfirm: Bool?
 
-    func seat(_ name: String, _ byte: UInt8) throws -> Seat {
-        let seat = Seat(name, try Samples.identity(byte, byte &+ 0x40), seed: UInt64(byte))
+    func seat(_ name: String, _ byte: UInt8, isNeighbour: Bool = false, sealsMail: Bool = false) throws -> Seat {
+        let seat = Seat(
+            name, try Samples.identity(byte, byte &+ 0x40), seed: UInt64(byte), sealsMail: sealsMail)
+        seat.isNeighbour = isNeighbour
         for other in seats {
             seat.messenger.met(other.acquaintance, at: now)
             other.messenger.met(seat.acquaintance, at: now)
@@ -108,6 +147,17 @@ final class Table {
         case .show(let event): seat.shown.append(event)
         // Nobody at this table has an account at relays.
         case .mail: XCTFail("mail without an account")
+        case .deposit(let envelope, let courier, let ticket):
+            seat.deposits.append((envelope, courier))
+            seat.messenger.deposited(ticket, isTaken: couriersTake, at: now)
+        case .drop(let envelope, let ticket):
+            seat.drops.append((envelope, ticket))
+            if let relaysConfirm { seat.messenger.dropped(ticket, isConfirmed: relaysConfirm, at: now) }
+        case .store(.message(let record)): seat.outbox[record.messageID] = record.encoded()
+        case .store(.received(let message)): seat.received[message.name] = message.encoded()
+        case .store(.drop(let drop)): seat.published.append(drop)
+        case .store(.prekeys), .store(.bundle), .publish: break
+        case .discard(let messageID): seat.outbox[messageID] = nil
         case .remember(let record): seat.stored[record.fingerprint] = record
         case .forget(let fingerprint): seat.stored[fingerprint] = nil
         case .openSession(let peer):

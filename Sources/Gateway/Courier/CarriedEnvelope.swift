@@ -75,10 +75,3 @@ public struct CarriedEnvelope: Hashable, Sendable {
         return merged
     }
 }
-
-extension CourierEnvelope {
-    func withCopies(_ copies: UInt8) -> CourierEnvelope {
-        CourierEnvelope(
-            recipientTag: recipientTag, expiry: expiry, ciphertext: ciphertext, copies: copies, prekeyID: prekeyID)
-    }
-}

@@ -64,8 +64,10 @@ final class PrivateChat {
             switch event {
             case .peerConnected(let peer), .peerUpdated(let peer):
                 messenger.met(
-                    Acquaintance(noiseKey: peer.noiseKey, signingKey: peer.signingKey, nickname: peer.nickname),
-                    at: now)
+                    Acquaintance(
+                        noiseKey: peer.noiseKey, signingKey: peer.signingKey, nickname: peer.nickname,
+                        isConnected: peer.isConnected, capabilities: peer.capabilities), at: now)
+            case .peerDisconnected(let peer): messenger.disconnected(peer)
             case .peerLeft(let peer), .peerRemoved(let peer): messenger.lost(peer)
             case .sessionEstablished(let peer, let fingerprint):
                 messenger.sessionEstablished(with: peer, fingerprint: fingerprint, at: now)
@@ -110,6 +112,11 @@ final class PrivateChat {
             if !isUnderWay || mesh.session(with: peer)?.state == .established {
                 reportSession(with: peer, at: loop.now)
             }
+        case .deposit(let envelope, let courier, let ticket):
+            let isTaken = switchboard.perform { mesh.sendMail(envelope, to: courier, over: .link, at: $0) }
+            messenger.deposited(ticket, isTaken: isTaken, at: loop.now)
+        // Nobody sets these going yet: there is no desk, and no relays for drops.
+        case .drop, .store, .discard, .publish: break
         case .remember(let record): store?.keep(record)
         case .forget(let fingerprint): store?.forget(fingerprint)
         case .show(let event): onEvent?(event)

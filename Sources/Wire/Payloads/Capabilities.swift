@@ -41,4 +41,10 @@ public struct Capabilities: OptionSet, Hashable, Sendable {
         let significant = max(1, (UInt64.bitWidth - rawValue.leadingZeroBitCount + 7) / 8)
         return (0..<significant).map { UInt8(truncatingIfNeeded: rawValue >> (8 * UInt64($0))) }
     }
+
+    private static let carriers: Capabilities = [.prekeys, .groups, .vouch, .gateway]
+
+    /// Whoever announces these takes mail for others: gateways, and every iOS build that knows mail. Android announces
+    /// none of the four and silently drops it (chapter 06 §16).
+    public var carriesMail: Bool { !isDisjoint(with: Capabilities.carriers) }
 }

@@ -29,6 +29,12 @@ public struct CourierEnvelope: Hashable, Sendable {
         self.prekeyID = prekeyID
     }
 
+    /// The same mail with another budget.
+    public func withCopies(_ copies: UInt8) -> CourierEnvelope {
+        CourierEnvelope(
+            recipientTag: recipientTag, expiry: expiry, ciphertext: ciphertext, copies: copies, prekeyID: prekeyID)
+    }
+
     private enum Field {
         static let recipientTag: UInt8 = 0x01
         static let expiry: UInt8 = 0x02

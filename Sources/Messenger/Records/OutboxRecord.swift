@@ -1,0 +1,61 @@
+import Basics
+import Crypto
+
+/// An own message that is not known to have arrived, for sealed storage (chapter 06 §7).
+public struct OutboxRecord: Hashable, Sendable {
+    public let messageID: String
+    public let recipient: NoisePublicKey
+    public let content: String
+    /// What the person knows it by; `nil` for control messages.
+    public let number: Int?
+    public let writtenAt: WallTime
+    /// One of those of a message under way.
+    public let state: DeliveryState
+    public let attempts: Int
+    /// Who carries it.
+    public let couriers: [NoisePublicKey]
+}
+
+extension OutboxRecord {
+    private static let version: UInt8 = 1
+    private static let states: [DeliveryState] = [.sending, .sent, .carried]
+
+    /// Under `messageID`.
+    public func encoded() -> [UInt8] {
+        var bytes = [OutboxRecord.version, UInt8(clamping: OutboxRecord.states.firstIndex(of: state) ?? 0)]
+        bytes += recipient.bytes
+        bytes.append(bigEndian: writtenAt.milliseconds)
+        bytes.append(bigEndian: UInt32(clamping: number ?? 0))
+        bytes.append(UInt8(clamping: attempts))
+        let couriers = self.couriers.prefix(MessengerLimits.couriersPerMessage)
+        bytes.append(UInt8(clamping: couriers.count))
+        for courier in couriers { bytes += courier.bytes }
+        return bytes + Array(content.utf8)
+    }
+
+    /// `nil` for anything but an encoded record.
+    public init?(messageID: String, decoding bytes: [UInt8]) {
+        let record = bytes.withUnsafeBytes { bytes -> OutboxRecord? in
+            var reader = ByteReader(bytes)
+            func readKey() -> NoisePublicKey? { reader.readBytes(Bytes32.size).flatMap { NoisePublicKey($0) } }
+            guard reader.readUInt8() == OutboxRecord.version, let state = reader.readUInt8().map({ Int($0) }),
+                OutboxRecord.states.indices.contains(state), let recipient = readKey(),
+                let writtenAt = reader.readUInt64(), let number = reader.readUInt32(),
+                let attempts = reader.readUInt8(), let count = reader.readUInt8(),
+                count <= MessengerLimits.couriersPerMessage
+            else { return nil }
+            var couriers: [NoisePublicKey] = []
+            for _ in 0..<count {
+                guard let courier = readKey() else { return nil }
+                couriers.append(courier)
+            }
+            guard let content = reader.readBytes(reader.remaining) else { return nil }
+            return OutboxRecord(
+                messageID: messageID, recipient: recipient, content: String(decoding: content, as: UTF8.self),
+                number: number == 0 ? nil : Int(number), writtenAt: WallTime(milliseconds: writtenAt),
+                state: OutboxRecord.states[state], attempts: Int(attempts), couriers: couriers)
+        }
+        guard let record else { return nil }
+        self = record
+    }
+}
