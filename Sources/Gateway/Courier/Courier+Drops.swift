@@ -23,6 +23,13 @@ extension Courier {
     }
 
     private func drop(of envelope: CourierEnvelope, at wall: WallTime) -> VerifiedEvent? {
+        Courier.drop(of: envelope, at: wall, using: &random)
+    }
+
+    /// An envelope as relays keep it, signed by a key of its own that nobody keeps (chapter 06 §5.1).
+    public static func drop(
+        of envelope: CourierEnvelope, at wall: WallTime, using random: inout some RandomNumberGenerator
+    ) -> VerifiedEvent? {
         guard let bytes = envelope.withCopies(1).encoded(), bytes.count <= CourierLimits.dropBytes else { return nil }
         return VerifiedEvent.signed(
             .courierDrop(
@@ -45,7 +52,7 @@ extension Courier {
     public func relayEvent(_ event: VerifiedEvent, at now: Now) {
         guard isUsingRelays else { return outcomes.count(.switchedOff) }
         guard event.event.kind == EventKind.courierDrop else { return outcomes.count(.dropWrongKind) }
-        guard !memory.contains(event.id) else { return outcomes.count(.dropRepeated) }
+        guard !memory.contains(event.id, at: now.wall) else { return outcomes.count(.dropRepeated) }
         // Three bytes make four characters.
         guard event.event.content.utf8.count <= (CourierLimits.dropBytes + 2) / 3 * 4 else {
             return outcomes.count(.dropOversized)
@@ -58,7 +65,7 @@ extension Courier {
         guard event.event.hasTag("x", Hex.encode(envelope.recipientTag)) else {
             return outcomes.count(.dropMislabelled)
         }
-        guard !memory.contains(MailID(envelope)) else {
+        guard !memory.contains(MailID(envelope), at: now.wall) else {
             outcomes.count(.dropRepeated)
             return remember(memory.insert(event.id, at: now.wall))
         }
@@ -66,7 +73,7 @@ extension Courier {
             outcomes.count(.own)
             return emit(.open(envelope, drop: event.id))
         }
-        guard let addressee = watch.addressee(of: envelope.recipientTag, at: now.wall) else {
+        guard let addressee = watch.addressee(of: envelope.recipientTag, in: &tags, at: now.wall) else {
             // Not remembered: whoever it is for may come yet.
             return outcomes.count(.dropForNobody)
         }
@@ -101,7 +108,7 @@ extension Courier {
 
     private func subscribe(at wall: WallTime) {
         var wanted: [String: [String]] = [:]
-        for (number, tags) in watch.tagGroups(at: wall).enumerated() where !tags.isEmpty {
+        for (number, tags) in watch.tagGroups(from: &tags, at: wall).enumerated() where !tags.isEmpty {
             wanted[number == 0 ? Courier.subscriptionID : "\(Courier.subscriptionID)-\(number + 1)"] = tags
         }
         for id in subscribed.keys.sorted() where wanted[id] != subscribed[id] { emit(.unsubscribe(id: id)) }

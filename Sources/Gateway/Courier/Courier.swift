@@ -15,7 +15,8 @@ public final class Courier {
     var memory = DropMemory()
     var watch: WatchSet
     var undelivered = UndeliveredDrops()
-    var schedule = DropSchedule()
+    var schedule: DropSchedule
+    var tags = TagMemory()
     public internal(set) var outcomes = Tally<CourierOutcome>()
     var random: any RandomNumberGenerator
 
@@ -47,7 +48,8 @@ public final class Courier {
     public init(configuration: CourierConfiguration, random: any RandomNumberGenerator) {
         self.configuration = configuration
         store = CourierStore(quota: configuration.quota)
-        watch = WatchSet(own: configuration.own)
+        watch = WatchSet(own: configuration.own, capacity: configuration.policy.watchedPeers)
+        schedule = DropSchedule(pauses: configuration.policy.publicationPauses)
         self.random = random
     }
 
@@ -59,6 +61,8 @@ public final class Courier {
         configuration.usesRelays = usesRelays
         update(at: now)
     }
+
+    public var quota: CourierQuota { store.quota }
 
     public func start(at now: Now) {
         isOn = true
@@ -117,6 +121,7 @@ public final class Courier {
             return emit(.open(envelope, drop: nil))
         }
         guard let depositor else { return outcomes.count(.depositUnproven) }
+        guard !memory.contains(MailID(envelope), at: now.wall) else { return outcomes.count(.depositDelivered) }
         removeExpired(at: now.wall)
         do {
             let isKnown = store[MailID(envelope)] != nil
@@ -125,7 +130,7 @@ public final class Courier {
             outcomes.count(isKnown ? .depositKnown : .deposited)
             outcomes.count(.evicted, UInt64(changes.count { if case .removed = $0 { true } else { false } }))
             record(changes)
-            publishDue(at: now)
+            if configuration.policy.publishesAtOnce { publishDue(at: now) }
         } catch {
             outcomes.count(CourierOutcome(error))
         }
@@ -138,7 +143,7 @@ public final class Courier {
     }
 
     func isOwn(_ envelope: CourierEnvelope, at wall: WallTime) -> Bool {
-        CourierTag.candidates(for: configuration.own, at: wall).contains(envelope.recipientTag)
+        tags.tags(of: configuration.own, at: wall).contains(envelope.recipientTag)
     }
 
     // MARK: Encounters
@@ -151,15 +156,16 @@ public final class Courier {
         guard isWorking, key != configuration.own else { return }
         if watch.heard(peer, key, isProven: standing == .proven, at: now.monotonic) { refreshSoon(at: now) }
         guard !store.isEmpty || !undelivered.isEmpty else { return }
+        let own = tags.tags(of: key, at: now.wall)
         switch standing {
         case .proven: visit(peer, key, isCourier: isCourier, at: now)
         case .direct:
-            sendSpeculatively(to: peer, key, at: now)
+            sendSpeculatively(to: peer, own, at: now)
             let hasSomething =
-                !store.addressed(to: key, at: now.wall).isEmpty || !undelivered.waiting(for: key).isEmpty
-                || isCourier && !store.shares(for: key, at: now.wall).isEmpty
+                !store.addressed(to: own, at: now.wall).isEmpty || !undelivered.waiting(for: key).isEmpty
+                || isCourier && !store.shares(for: own, at: now.wall).isEmpty
             if hasSomething { emit(.prove(peer)) }
-        case .relayed: sendSpeculatively(to: peer, key, at: now)
+        case .relayed: sendSpeculatively(to: peer, own, at: now)
         }
     }
 
@@ -181,11 +187,12 @@ public final class Courier {
             room -= size
             emit(.send(envelope, to: peer, .provenLink, ticket))
         }
-        for mail in store.addressed(to: key, at: now.wall) { offer(mail.envelope, mail.id, .handover(mail.id, key)) }
+        let own = tags.tags(of: key, at: now.wall)
+        for mail in store.addressed(to: own, at: now.wall) { offer(mail.envelope, mail.id, .handover(mail.id, key)) }
         for drop in undelivered.waiting(for: key) where !drop.envelope.isExpired(at: now.wall) {
             offer(drop.envelope, drop.id, .drop(drop.id, key))
         }
-        for share in visit.isCourier ? store.shares(for: key, at: now.wall) : [] {
+        for share in visit.isCourier ? store.shares(for: own, at: now.wall) : [] {
             offer(share.envelope, share.id, .share(share, key))
         }
         if offered.isEmpty {
@@ -195,12 +202,12 @@ public final class Courier {
         }
     }
 
-    private func sendSpeculatively(to peer: PeerID, _ key: NoisePublicKey, at now: Now) {
-        for mail in store.speculative(to: key, at: now.wall) where takeAirtime(mail.envelope, at: now) {
+    private func sendSpeculatively(to peer: PeerID, _ own: PeerTags, at now: Now) {
+        for mail in store.speculative(to: own, at: now.wall) where takeAirtime(mail.envelope, at: now) {
             record(store.sentSpeculatively(mail.id, at: now.wall))
             emit(.send(mail.envelope.withCopies(1), to: peer, .flood, .speculative))
         }
-        for drop in undelivered.speculative(for: key, at: now.wall)
+        for drop in undelivered.speculative(for: own.key, at: now.wall)
         where !drop.envelope.isExpired(at: now.wall) && takeAirtime(drop.envelope, at: now) {
             undelivered.sentSpeculatively(drop.id, at: now.wall)
             emit(.send(drop.envelope.withCopies(1), to: peer, .flood, .speculative))
@@ -225,7 +232,10 @@ public final class Courier {
             outcomes.count(.handedOver)
             delivered(id, at: now.wall)
         case .drop(let id, let key):
-            guard isWritten else { return refused(.dropUndelivered, by: key) }
+            guard isWritten else {
+                if !configuration.policy.retriesDrops { _ = undelivered.delivered(id) }
+                return refused(.dropUndelivered, by: key)
+            }
             outcomes.count(.dropDelivered)
             delivered(id, at: now.wall)
         case .share(let share, let courier):

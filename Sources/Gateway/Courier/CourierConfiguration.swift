@@ -9,15 +9,17 @@ public struct CourierConfiguration: Sendable {
     public let quota: CourierQuota
     /// Leave carried mail at relays, and fetch there what is for neighbours.
     public internal(set) var usesRelays: Bool
+    public let policy: CourierPolicy
 
     public init(
         own: NoisePublicKey, trusted: Set<Fingerprint> = [], quota: CourierQuota = CourierLimits.gateway,
-        usesRelays: Bool = true
+        usesRelays: Bool = true, policy: CourierPolicy = .gateway
     ) {
         self.own = own
         self.trusted = trusted
         self.quota = quota
         self.usesRelays = usesRelays
+        self.policy = policy
     }
 
     func tier(of depositor: NoisePublicKey) -> CourierTier {

@@ -27,7 +27,10 @@ public enum CourierLimits {
     /// Bytes of speculative copies, in a burst and a second, whatever number of peers ask for them by announcing: ours,
     /// two thirds of what the two downlinks may take together.
     public static let speculativeBurst = 65_536.0
-    static let speculativePerSecond = 700.0
+    public static let speculativePerSecond = 700.0
+
+    /// Peers whose tags are kept; as many as the registry of the mesh holds.
+    static let rememberedTags = 1_024
 
     // MARK: Drops
 

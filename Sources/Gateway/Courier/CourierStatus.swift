@@ -6,6 +6,8 @@ public enum CourierOutcome: String, CaseIterable, Sendable {
     case deposited
     /// Carried already.
     case depositKnown = "deposit-known"
+    /// Handed to whom it is for before.
+    case depositDelivered = "deposit-delivered"
     /// Not handed over by the neighbour who signed it.
     case depositUnproven = "deposit-unproven"
     case depositMalformed = "deposit-malformed"

@@ -126,9 +126,8 @@ public struct CourierStore: Sendable {
     // MARK: Giving away
 
     /// What is for this peer, as far as tags tell, to be handed over for good.
-    public func addressed(to peer: NoisePublicKey, at now: WallTime) -> [CarriedEnvelope] {
-        let tags = Set(CourierTag.candidates(for: peer, at: now))
-        return carried.filter { tags.contains($0.envelope.recipientTag) && !$0.envelope.isExpired(at: now) }
+    public func addressed(to peer: PeerTags, at now: WallTime) -> [CarriedEnvelope] {
+        carried.filter { peer.contains($0.envelope.recipientTag) && !$0.envelope.isExpired(at: now) }
     }
 
     /// It reached its addressee over a proven link: it need not be carried any longer.
@@ -140,7 +139,7 @@ public struct CourierStore: Sendable {
 
     /// What may be sent towards this peer on the chance that it arrives: not more often than every ten minutes.
     public func speculative(
-        to peer: NoisePublicKey, at now: WallTime, pause: UInt64 = CourierLimits.remoteHandoverPause
+        to peer: PeerTags, at now: WallTime, pause: UInt64 = CourierLimits.remoteHandoverPause
     ) -> [CarriedEnvelope] {
         addressed(to: peer, at: now).filter { mail in
             mail.lastRemoteHandover.map { now.distance(to: $0) >= pause } ?? true
@@ -153,11 +152,10 @@ public struct CourierStore: Sendable {
 
     /// Envelopes with budget to share that this courier neither left here, nor has, nor is to receive. Each with the
     /// copies it would get: half of what is left, rounded down (chapter 06 §6.5).
-    public func shares(for courier: NoisePublicKey, at now: WallTime) -> [CourierShare] {
-        let own = Set(CourierTag.candidates(for: courier, at: now))
-        return carried.filter { mail in
-            mail.share > 0 && mail.depositor != courier && !mail.couriers.contains(courier)
-                && mail.couriers.count < CourierLimits.couriersEach && !own.contains(mail.envelope.recipientTag)
+    public func shares(for courier: PeerTags, at now: WallTime) -> [CourierShare] {
+        carried.filter { mail in
+            mail.share > 0 && mail.depositor != courier.key && !mail.couriers.contains(courier.key)
+                && mail.couriers.count < CourierLimits.couriersEach && !courier.contains(mail.envelope.recipientTag)
                 && !mail.envelope.isExpired(at: now)
         }.map { CourierShare(id: $0.id, envelope: $0.envelope.withCopies($0.share)) }
     }

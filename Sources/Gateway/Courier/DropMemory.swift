@@ -16,39 +16,22 @@ public struct DealtDrop: Hashable, Sendable {
 /// What was dealt with in the last 24 hours. Relays tell a whole day again whenever they are asked, and every gateway
 /// drops an envelope under event IDs of its own (chapter 06 §5.6, §5.8).
 struct DropMemory {
-    private var times: [[UInt8]: WallTime] = [:]
-    private var order = Queue<DealtDrop>()
+    private var names = RecentSet<[UInt8]>(capacity: CourierLimits.rememberedDrops, life: CourierLimits.rememberedFor)
 
-    var count: Int { times.count }
+    var count: Int { names.count }
 
-    func contains(_ event: EventID) -> Bool { times[event.bytes] != nil }
-    func contains(_ mail: MailID) -> Bool { times[mail.bytes] != nil }
+    func contains(_ event: EventID, at now: WallTime) -> Bool { names.contains(event.bytes, at: now) }
+    func contains(_ mail: MailID, at now: WallTime) -> Bool { names.contains(mail.bytes, at: now) }
 
     /// What to keep on a disk; nothing for what is known.
     mutating func insert(_ event: EventID, at now: WallTime) -> DealtDrop? { insert(event.bytes, at: now) }
     mutating func insert(_ mail: MailID, at now: WallTime) -> DealtDrop? { insert(mail.bytes, at: now) }
 
     mutating func restore(_ dealt: [DealtDrop], at now: WallTime) {
-        for drop in dealt.sorted(by: { $0.at < $1.at }) where now.distance(to: drop.at) < CourierLimits.rememberedFor {
-            if times.updateValue(drop.at, forKey: drop.name) == nil { order.append(drop) }
-        }
-        shrink(at: now)
+        names.restore(dealt.map { ($0.name, at: $0.at) }, at: now)
     }
 
     private mutating func insert(_ name: [UInt8], at now: WallTime) -> DealtDrop? {
-        guard times.updateValue(now, forKey: name) == nil else { return nil }
-        let drop = DealtDrop(name: name, at: now)
-        order.append(drop)
-        shrink(at: now)
-        return drop
-    }
-
-    private mutating func shrink(at now: WallTime) {
-        while let oldest = order.first,
-            times.count > CourierLimits.rememberedDrops || now.distance(to: oldest.at) >= CourierLimits.rememberedFor
-        {
-            _ = order.popFirst()
-            times[oldest.name] = nil
-        }
+        names.insert(name, at: now) ? DealtDrop(name: name, at: now) : nil
     }
 }

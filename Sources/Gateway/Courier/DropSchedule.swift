@@ -9,8 +9,11 @@ struct DropSchedule {
         var retryAt: Instant
     }
 
+    let pauses: [UInt64]
     private(set) var inFlight: Set<MailID> = []
     private var failures: [MailID: Failure] = [:]
+
+    init(pauses: [UInt64] = CourierPolicy.gateway.publicationPauses) { self.pauses = pauses }
 
     /// Envelopes due, the never published first, as many as may be under way.
     func due(among carried: [CarriedEnvelope], at now: Now) -> [CarriedEnvelope] {
@@ -26,12 +29,12 @@ struct DropSchedule {
 
     private func isPauseOver(_ mail: CarriedEnvelope, at wall: WallTime) -> Bool {
         guard let last = mail.lastPublished else { return true }
-        return wall.distance(to: last) >= DropSchedule.pause(after: Int(mail.publications))
+        return wall.distance(to: last) >= pause(after: Int(mail.publications))
     }
 
-    static func pause(after publications: Int) -> UInt64 {
-        let pauses = CourierLimits.publicationPauses
-        return pauses[min(max(publications, 1), pauses.count) - 1]
+    private func pause(after publications: Int) -> UInt64 {
+        let index = min(max(publications, 1), pauses.count) - 1
+        return pauses.indices.contains(index) ? pauses[index] : 0
     }
 
     mutating func began(_ id: MailID) { inFlight.insert(id) }

@@ -17,8 +17,12 @@ struct WatchSet {
     /// Nil where somebody left and nobody took the place yet. The first place of all is the box's own.
     private var places: [Watched?] = []
     private let own: NoisePublicKey
+    private let capacity: Int
 
-    init(own: NoisePublicKey) { self.own = own }
+    init(own: NoisePublicKey, capacity: Int = CourierLimits.watchedPeers) {
+        self.own = own
+        self.capacity = capacity
+    }
 
     var watched: [Watched] { places.compactMap { $0 } }
     var count: Int { watched.count }
@@ -33,7 +37,7 @@ struct WatchSet {
         let newcomer = Watched(peer: peer, key: key, heard: now, isProven: isProven)
         if let free = places.firstIndex(where: { $0 == nil }) {
             places[free] = newcomer
-        } else if places.count < CourierLimits.watchedPeers {
+        } else if places.count < capacity {
             places.append(newcomer)
         } else if let victim = replaceable(by: newcomer, at: now) {
             places[victim] = newcomer
@@ -68,16 +72,16 @@ struct WatchSet {
     }
 
     /// Whose mail this may be: the one longest in the set whose tags fit.
-    func addressee(of tag: [UInt8], at now: WallTime) -> Watched? {
-        watched.first { CourierTag.candidates(for: $0.key, at: now).contains(tag) }
+    func addressee(of tag: [UInt8], in memory: inout TagMemory, at now: WallTime) -> Watched? {
+        watched.first { memory.tags(of: $0.key, at: now).contains(tag) }
     }
 
     /// The tag values of each filter, sorted, in hex.
-    func tagGroups(at now: WallTime) -> [[String]] {
+    func tagGroups(from memory: inout TagMemory, at now: WallTime) -> [[String]] {
         let keys: [NoisePublicKey?] = [own] + places.map { $0?.key }
         return stride(from: 0, to: keys.count, by: CourierLimits.keysPerFilter).map { start in
             keys[start..<min(start + CourierLimits.keysPerFilter, keys.count)].compactMap { $0 }
-                .flatMap { CourierTag.candidates(for: $0, at: now) }.map(Hex.encode).sorted()
+                .flatMap { memory.tags(of: $0, at: now).tags }.map(Hex.encode).sorted()
         }
     }
 }

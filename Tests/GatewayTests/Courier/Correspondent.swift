@@ -23,3 +23,26 @@ struct Correspondent {
             ciphertext: [content] + key.bytes, copies: copies)
     }
 }
+
+extension CourierStore {
+    func addressed(to peer: NoisePublicKey, at now: WallTime) -> [CarriedEnvelope] {
+        addressed(to: PeerTags(of: peer, at: now), at: now)
+    }
+
+    func speculative(
+        to peer: NoisePublicKey, at now: WallTime, pause: UInt64 = CourierLimits.remoteHandoverPause
+    ) -> [CarriedEnvelope] {
+        speculative(to: PeerTags(of: peer, at: now), at: now, pause: pause)
+    }
+
+    func shares(for courier: NoisePublicKey, at now: WallTime) -> [CourierShare] {
+        shares(for: PeerTags(of: courier, at: now), at: now)
+    }
+}
+
+extension WatchSet {
+    func tagGroups(at now: WallTime) -> [[String]] {
+        var memory = TagMemory()
+        return tagGroups(from: &memory, at: now)
+    }
+}

@@ -54,6 +54,13 @@ final class CourierRig {
         begin(relays: true)
     }
 
+    /// A new process that finds nothing.
+    func wipe() {
+        kept.removeAll()
+        dealt.removeAll()
+        restart()
+    }
+
     func call(_ body: (Courier, Now) -> Void) {
         body(courier, now)
         while let effect = courier.nextEffect() { carry(effect) }
@@ -92,6 +99,10 @@ final class CourierRig {
         }
         now = now.advanced(by: end - now.monotonic)
     }
+
+    func confirm(_ isConfirmed: Bool) { confirms = isConfirmed }
+
+    func tags(of person: Correspondent) -> [[UInt8]] { CourierTag.candidates(for: person.key, at: now.wall) }
 
     func deposit(_ envelope: CourierEnvelope, from depositor: Correspondent?) {
         call { $0.arrived(envelope, depositor: depositor?.key, at: $1) }

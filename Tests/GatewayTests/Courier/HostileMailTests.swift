@@ -1,0 +1,143 @@
+import Basics
+import Crypto
+import Nostr
+import Wire
+import XCTest
+
+@testable import Gateway
+
+/// People who mean no good, and what they get: nothing is doubled, nobody starves, and each is counted.
+final class HostileMailTests: XCTestCase {
+    private let alice = Correspondent(1)
+    private let bob = Correspondent(2)
+    private let carol = Correspondent(3)
+    private let mallory = Correspondent(66)
+
+    func testForgedDepositsTakeNoRoomAndAreCounted() {
+        let rig = CourierRig()
+        // As the mesh reports what nobody signed, what was signed by another, and what came over others.
+        for number in 0..<200 as Range<UInt8> { rig.deposit(bob.mail(number, at: rig.now.wall), from: nil) }
+        XCTAssertEqual(rig.count(.depositUnproven), 200)
+        XCTAssertTrue(rig.kept.isEmpty && rig.published.isEmpty)
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        XCTAssertEqual(rig.kept.count, 1, "no forgery took the genuine letter's place")
+    }
+
+    func testAReplayedDepositIsOneLetterWhoeverReplaysIt() {
+        let rig = CourierRig()
+        rig.confirm(true)
+        let mail = bob.mail(1, copies: 8, at: rig.now.wall)
+        rig.deposit(mail, from: alice)
+        rig.meet(carol, .proven)
+        for person in 50..<150 as Range<UInt64> { rig.deposit(mail, from: Correspondent(person)) }
+        XCTAssertEqual(rig.count(.depositKnown), 100)
+        XCTAssertEqual(rig.kept.values.map(\.envelope.copies), [4], "no budget came back")
+        XCTAssertEqual(rig.published.count, 1)
+        rig.meet(bob, .proven)
+        XCTAssertEqual(rig.handed.filter { $0.copies == 4 }.count, 2, "a share for Carol, the letter for Bob")
+        rig.deposit(mail, from: mallory)
+        rig.advance(by: .seconds(10))
+        rig.meet(bob, .proven)
+        XCTAssertLessThanOrEqual(rig.kept.count, 1)
+    }
+
+    func testAReplayAfterDeliveryIsNotDeliveredAgain() throws {
+        let rig = CourierRig()
+        let mail = bob.mail(1, at: rig.now.wall)
+        rig.deposit(mail, from: alice)
+        rig.meet(bob, .proven)
+        XCTAssertEqual(rig.handed.count, 1)
+        rig.tell(try rig.drop(mail, by: 7))
+        rig.tell(try rig.drop(mail, by: 8))
+        rig.deposit(mail, from: mallory)
+        rig.advance(by: .seconds(10))
+        rig.meet(bob, .proven)
+        XCTAssertEqual(rig.handed.count, 1)
+        XCTAssertEqual(rig.count(.dropRepeated), 2)
+        XCTAssertEqual(rig.count(.depositDelivered), 1)
+    }
+
+    func testAFloodOfTagsNeitherFillsTheStoreNorStarvesTheOthers() {
+        let rig = CourierRig()
+        for tag in 0..<500 as Range<UInt64> {
+            rig.deposit(Correspondent(5_000 + tag).mail(1, at: rig.now.wall), from: mallory)
+        }
+        XCTAssertEqual(rig.kept.count, 8)
+        XCTAssertEqual(rig.count(.depositorQuota), 492)
+        for person in 10..<29 as Range<UInt64> {
+            for number in 0..<8 as Range<UInt8> {
+                rig.deposit(bob.mail(number &+ UInt8(person) &* 8, at: rig.now.wall), from: Correspondent(person))
+            }
+        }
+        XCTAssertEqual(rig.kept.count, 160)
+        rig.meet(bob, .proven)
+        rig.advance(by: .minutes(10))
+        XCTAssertEqual(rig.handed.filter { Set(rig.tags(of: bob)).contains($0.recipientTag) }.count, 152)
+    }
+
+    func testInventedDepositorsFillTheVerifiedPoolOnlyAndTrustedOnesStillHaveRoom() {
+        let rig = CourierRig(trusted: [alice.key.fingerprint])
+        for person in 1_000..<2_000 as Range<UInt64> {
+            rig.deposit(Correspondent(1).mail(UInt8(person % 251), at: rig.now.wall), from: Correspondent(person))
+        }
+        XCTAssertLessThanOrEqual(rig.status.verified.carried, 160)
+        for number in 0..<20 as Range<UInt8> { rig.deposit(carol.mail(number, at: rig.now.wall), from: alice) }
+        XCTAssertEqual(rig.status.favorite.carried, 20)
+        XCTAssertGreaterThan(rig.count(.verifiedFull) + rig.count(.depositKnown), 0)
+    }
+
+    func testARelayThatSendsOldDropsGetsNothingDeliveredTwiceAndNothingExpired() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .proven)
+        let fresh = (0..<20 as Range<UInt8>).map { bob.mail($0, at: rig.now.wall) }
+        let drops = try fresh.enumerated().map { try rig.drop($1, by: UInt8($0 + 1)) }
+        let short = try rig.drop(bob.mail(99, at: rig.now.wall, life: 60_000), by: 99)
+        for drop in drops { rig.tell(drop) }
+        rig.advance(by: .minutes(1))
+        XCTAssertEqual(rig.handed.count, 20)
+        for _ in 0..<10 { for drop in drops.reversed() { rig.tell(drop) } }
+        XCTAssertEqual(rig.handed.count, 20)
+        XCTAssertEqual(rig.count(.dropRepeated), 200)
+        rig.advance(by: .hours(1))
+        rig.meet(bob, .proven)
+        rig.tell(short)
+        XCTAssertEqual(rig.count(.dropExpired), 1)
+        XCTAssertEqual(rig.handed.count, 20)
+        rig.restart()
+        rig.meet(bob, .proven)
+        for drop in drops { rig.tell(drop) }
+        XCTAssertEqual(rig.handed.count, 20)
+    }
+
+    func testADepositorAtItsQuotaStarvesNobodyAndGetsRoomWhenItsMailIsDelivered() {
+        let rig = CourierRig()
+        for number in 0..<20 as Range<UInt8> { rig.deposit(bob.mail(number, copies: 1, at: rig.now.wall), from: alice) }
+        XCTAssertEqual(rig.count(.depositorQuota), 12)
+        rig.deposit(bob.mail(200, copies: 1, at: rig.now.wall), from: carol)
+        XCTAssertEqual(rig.kept.count, 9)
+        rig.meet(bob, .proven)
+        XCTAssertEqual(rig.handed.count, 9)
+        rig.deposit(bob.mail(100, copies: 1, at: rig.now.wall), from: alice)
+        XCTAssertEqual(rig.kept.count, 1)
+    }
+
+    func testTwoGatewaysOnOneMeshDeliverALetterOnce() throws {
+        let (first, second) = (CourierRig(), CourierRig())
+        first.confirm(true)
+        let mail = bob.mail(1, copies: 1, at: first.now.wall)
+        first.deposit(mail, from: alice)
+        second.deposit(mail, from: alice)
+        let drop = try XCTUnwrap(first.published.first).event
+        for rig in [first, second] {
+            rig.tell(drop)
+            rig.meet(bob, .proven)
+            rig.tell(drop)
+            rig.advance(by: .minutes(1))
+            rig.meet(bob, .proven)
+        }
+        // Each hands over its own copy once; whoever gets both sees one, by the ID inside (chapter 06 §5.6).
+        XCTAssertEqual(first.handed.count, 1)
+        XCTAssertEqual(second.handed.count, 1)
+        XCTAssertTrue(first.kept.isEmpty && second.kept.isEmpty)
+    }
+}
