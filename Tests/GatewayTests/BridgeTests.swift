@@ -12,7 +12,8 @@ final class BridgeTests: XCTestCase {
 
     // MARK: Relay ingress
 
-    func testRemoteMessageIsShownCountedAndDownlinked() throws {
+    /// Remote message is shown counted and downlinked.
+    func testRemoteMessageInjectedAndAfterJitterDownlinked() throws {
         let rig = Rig()
         let event = try Author(1).bridgeMessage("hello")
         rig.relayBridge(event)
@@ -23,7 +24,8 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(rig.broadcasts, [event.carrier(.fromBridge, "u4pruy")])
     }
 
-    func testOwnEventIsIgnoredEvenAfterARestart() throws {
+    /// Own event is ignored even after a restart.
+    func testOwnEventIgnoredInclAfterRestart() throws {
         let key = try XCTUnwrap(Rig.seed).bridge(cell: "u4pruy")
         var random = SeededRandom(seed: 1)
         let event = try XCTUnwrap(
@@ -39,7 +41,8 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(rig.counters.bridgeBroadcasts[.repeated], 1)
     }
 
-    func testOnlyTheFirstCellTagDecidesTheCell() throws {
+    /// Only the first cell tag decides the cell.
+    func testNeighbourCellAcceptedOutOfRingRefused() throws {
         let author = try Author(1)
         let rig = Rig()
         rig.relayBridge(author.event(tags: [["r", "zzzzzz"], ["r", "u4pruy"]], "outside"))
@@ -49,7 +52,8 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(rig.counters.bridgeDownlinks[.outsideRing], 2)
     }
 
-    func testPresenceCountsAndIsNeverDownlinked() throws {
+    /// Presence counts and is never downlinked.
+    func testPresenceCounts() throws {
         let rig = Rig()
         rig.relayBridge(try Author(1).presence())
         rig.run(.seconds(60))
@@ -57,7 +61,8 @@ final class BridgeTests: XCTestCase {
         XCTAssertTrue(rig.broadcasts.isEmpty && rig.shown.isEmpty)
     }
 
-    func testRepeatedEventIsTakenOnce() throws {
+    /// Repeated event is taken once.
+    func testDuplicateOnce() throws {
         let rig = Rig()
         let event = try Author(1).bridgeMessage()
         for _ in 0..<5 { rig.relayBridge(event) }
@@ -68,7 +73,8 @@ final class BridgeTests: XCTestCase {
 
     // MARK: Radio copies
 
-    func testBridgedCopyOfAHeardRadioMessageIsNeitherShownNorSentNorCounted() throws {
+    /// Bridged copy of a heard radio message is neither shown nor sent nor counted.
+    func testRadioCopyPresentNeitherShownNorSentNorCounted() throws {
         let rig = Rig()
         let event = try Author(1).bridgeMessage("hi", radio: (.alice, radioTime))
         rig.radioSeen(StableMessageID.make(sender: .alice, timestamp: radioTime, content: " hi\u{200b}"))
@@ -79,7 +85,8 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(rig.counters.bridgeDownlinks[.radioCopy], 1)
     }
 
-    func testLaterRadioCopyReplacesTheShownOneAndCancelsTheDownlink() throws {
+    /// Later radio copy replaces the shown one and cancels the downlink.
+    func testBridgeFirstThenRadioRowReplacedDownlinkCancelled() throws {
         let rig = Rig()
         let event = try Author(1).bridgeMessage("hi", radio: (.alice, radioTime))
         rig.relayBridge(event)
@@ -92,7 +99,8 @@ final class BridgeTests: XCTestCase {
     }
 
     /// The coordinates are public: a stranger's event that claims them hides nothing but itself.
-    func testCopiedCoordinatesSuppressNobodyElse() throws {
+    /// Copied coordinates suppress nobody else.
+    func testSpoofedCoordinatesDoNotSuppress() throws {
         let rig = Rig()
         let claimed = try Author(1).bridgeMessage("hi", radio: (.alice, radioTime))
         let genuine = try Author(2).bridgeMessage("hi", radio: (.alice, radioTime))
@@ -116,6 +124,37 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(
             rig.shown.first?.radioHint,
             StableMessageID.make(sender: .alice, timestamp: WallTime(milliseconds: 5), content: "another text"))
+    }
+
+    func testLegacyMAccepted() throws {
+        let rig = Rig()
+        let event = try Author(1).event(
+            tags: [["r", "u4pruy"], ["m", "0B8E6F9C-6D3D-4C2A-9C1E-6B1E5D3F7A10"]], "old")
+        rig.relayBridge(event)
+        rig.run(.seconds(2))
+        XCTAssertEqual(rig.shown.map(\.text), ["old"])
+        XCTAssertEqual(rig.broadcasts.count, 1)
+    }
+
+    func testStaleRefused() throws {
+        let rig = Rig()
+        for time in [Clock.start - 901, Clock.start + 901] {
+            rig.relayBridge(try Author(1).bridgeMessage("stale", at: time))
+            rig.receive(try Author(2).bridgeMessage("stale", at: time).carrier(.fromBridge, "u4pruy"))
+            rig.bridgeDeposit(try Author(3).bridgeMessage("stale", at: time))
+        }
+        rig.run(.seconds(2))
+        XCTAssertTrue(rig.shown.isEmpty && rig.broadcasts.isEmpty && rig.published.isEmpty)
+    }
+
+    func testDirectedFromBridgeDropped() throws {
+        let rig = Rig()
+        let event = try Author(1).bridgeMessage()
+        rig.receive(event.carrier(.fromBridge, "u4pruy"), addressedToUs: true, from: .alice)
+        XCTAssertTrue(rig.shown.isEmpty)
+        XCTAssertEqual(rig.counters.bridgeBroadcasts[.misaddressed], 1)
+        rig.receive(event.carrier(.fromBridge, "u4pruy"))
+        XCTAssertEqual(rig.shown.count, 1, "no ID was marked")
     }
 
     func testHintTolerates() throws {
@@ -177,7 +216,8 @@ final class BridgeTests: XCTestCase {
 
     // MARK: Limits
 
-    func testInboundLimitsPerKeyAndInTotal() throws {
+    /// Inbound limits per key and in total.
+    func testPerSigner120() throws {
         var limits = InboundLimits()
         let keys = (0..<1_000).map {
             NostrPublicKey([UInt8](repeating: 0, count: 30) + [UInt8($0 / 256), UInt8($0 % 256)])
@@ -202,7 +242,8 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(rig.counters.bridgeDownlinks[.repeated], 1)
     }
 
-    func testVerificationsAreBoundedAndRefillTwelveASecond() throws {
+    /// Verifications are bounded and refill twelve a second.
+    func test720VerificationAttemptsThenRefill() throws {
         let forged = try Author(1).bridgeMessage().forged
         let rig = Rig()
         for _ in 0..<721 { rig.receive(NostrCarrier(.fromBridge, "u4pruy", forged)) }
@@ -236,7 +277,8 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(rig.status.participants.count, 1)
     }
 
-    func testParticipantsAreBoundedFreshAndKeepTheirNickname() throws {
+    /// Participants are bounded fresh and keep their nickname.
+    func test128ParticipantsCap() throws {
         var participants = Participants()
         let start = Instant(nanoseconds: 0)
         func key(_ number: Int) throws -> NostrPublicKey {

@@ -16,9 +16,33 @@ final class DepositTests: XCTestCase {
         XCTAssertEqual(rig.counters.channelDeposits[.published], 1)
     }
 
+    func testVerifiedDepositPublishedAndShown() throws {
+        let rig = Rig()
+        rig.gateway.view("u4pru", at: rig.now)
+        let event = try Author(1).channelMessage("hello")
+        rig.deposit(event)
+        XCTAssertEqual(rig.published.map(\.event), [event])
+        XCTAssertEqual(rig.shown.map(\.id), [event.id])
+    }
+
+    func testRefusedDepositNotShown() throws {
+        let author = try Author(1)
+        let rig = Rig()
+        rig.gateway.view("u4pru", at: rig.now)
+        for index in 0..<11 { rig.deposit(author.channelMessage("\(index)"), from: .bob) }
+        let shown = rig.shown.count
+        rig.deposit(author.channelMessage("one too many"), from: .bob)
+        rig.receive(
+            NostrCarrier(.toGateway, "u4pru", author.channelMessage("x").forged), addressedToUs: true, from: .alice)
+        rig.deposit(author.channelMessage("old", at: Clock.start - 901))
+        XCTAssertEqual(rig.shown.count, shown)
+        XCTAssertFalse(rig.shown.contains { $0.text == "10" })
+    }
+
     // MARK: Tokens
 
-    func testEleventhDepositInAMinuteIsRefusedAndTheWindowSlides() throws {
+    /// Eleventh deposit in a minute is refused and the window slides.
+    func test11thDepositInAMinuteDroppedOtherDepositorUnaffectedWindowSlides() throws {
         let author = try Author(1)
         let rig = Rig()
         for index in 0..<11 { rig.deposit(author.channelMessage("\(index)")) }
@@ -79,7 +103,8 @@ final class DepositTests: XCTestCase {
 
     // MARK: Queue
 
-    func testSixthQueuedDepositOfOneDepositorIsRefused() throws {
+    /// Sixth queued deposit of one depositor is refused.
+    func test6thQueuedPerDepositorRefused() throws {
         let author = try Author(1)
         let rig = Rig(relays: false)
         for index in 0..<6 { rig.deposit(author.channelMessage("\(index)")) }
@@ -87,7 +112,8 @@ final class DepositTests: XCTestCase {
         XCTAssertEqual(rig.counters.channelDeposits[.depositorQueueFull], 1)
     }
 
-    func testTwentyFirstDepositEvictsTheOldest() throws {
+    /// Twenty first deposit evicts the oldest.
+    func test21stEvictsOldest() throws {
         let author = try Author(1)
         let rig = Rig(relays: false)
         let events = (0..<21).map { author.channelMessage("\($0)") }
@@ -101,7 +127,8 @@ final class DepositTests: XCTestCase {
         XCTAssertEqual(rig.status.channels.queuedDeposits.used, 1, "an evicted one may come again")
     }
 
-    func testFlushHappensOnTheEdgeOnly() throws {
+    /// Flush happens on the edge only.
+    func testFlushOnReconnect() throws {
         let rig = Rig(relays: false)
         rig.deposit(try Author(1).channelMessage())
         rig.setRelays(true)
@@ -143,6 +170,19 @@ final class DepositTests: XCTestCase {
         rig.bridgeDeposit(event, in: "9q8yyk")
         rig.bridgeDeposit(try Author(1).presence())
         XCTAssertEqual(rig.published.map(\.geohash), ["9q8yyk", "u4pruy"])
+    }
+
+    func testDepositPublishedQueuedLimited() throws {
+        let author = try Author(1)
+        let online = Rig()
+        for index in 0..<11 { online.bridgeDeposit(author.bridgeMessage("\(index)")) }
+        XCTAssertEqual(online.published.count, 10)
+        XCTAssertEqual(online.counters.bridgeDeposits[.depositorLimit], 1)
+        let offline = Rig(relays: false)
+        for index in 0..<6 { offline.bridgeDeposit(author.bridgeMessage("\(index)")) }
+        XCTAssertEqual(offline.status.bridge.queuedDeposits.used, 5)
+        offline.setRelays(true)
+        XCTAssertEqual(offline.published.count, 5)
     }
 
     func testBridgeDepositorLimitsAreThoseOfTheGatewayAndSeparate() throws {

@@ -44,7 +44,8 @@ final class DownlinkTests: XCTestCase {
 
     // MARK: Budget
 
-    func testThirtyOfThirtyFiveGoOutAndTheRestByTimerAlone() throws {
+    /// Thirty of thirty five go out and the rest by timer alone.
+    func test35Events30ThenRestAfterWindowAlsoByTimerAlone() throws {
         let author = try Author(1)
         let rig = Rig()
         for index in 0..<30 { rig.relay(author.channelMessage("\(index)")) }
@@ -59,7 +60,8 @@ final class DownlinkTests: XCTestCase {
         XCTAssertEqual(rig.broadcasts.count, 35)
     }
 
-    func testStaleBackfillAndWrongChannelCostNoBudget() throws {
+    /// Stale backfill and wrong channel cost no budget.
+    func testStaleBackfillAndMismatchCostNoBudget() throws {
         let author = try Author(1)
         let rig = Rig()
         for index in 0..<100 {
@@ -129,7 +131,8 @@ final class DownlinkTests: XCTestCase {
         XCTAssertEqual(rig.counters.bridgeDownlinks[.oversize], 1)
     }
 
-    func testBridgeBudgetIsTwentyAMinute() throws {
+    /// Bridge budget is twenty a minute.
+    func testBudget20() throws {
         let author = try Author(1)
         let rig = Rig()
         for index in 0..<25 { rig.relayBridge(author.bridgeMessage("\(index)")) }

@@ -9,7 +9,8 @@ import XCTest
 final class LoopRuleTests: XCTestCase {
     // MARK: Rule 1: learned from a verified broadcast
 
-    func testHeardBroadcastIsNeverPublishedQueuedRebroadcastOrUplinkedAgain() throws {
+    /// Heard broadcast is never published queued rebroadcast or uplinked again.
+    func testMeshCarriedNeverPublishedRebroadcastReUplinked() throws {
         for isOnline in [true, false] {
             let rig = Rig(.reference(echo: true), relays: isOnline)
             let event = try Author(1).channelMessage()
@@ -51,7 +52,8 @@ final class LoopRuleTests: XCTestCase {
 
     // MARK: Rule 2: once each way
 
-    func testDepositIsPublishedOnceWhateverTheDepositors() throws {
+    /// Deposit is published once whatever the depositors.
+    func testRepeatDepositOnce() throws {
         let rig = Rig()
         let event = try Author(1).channelMessage()
         for depositor in [PeerID.alice, .bob, .alice] { rig.deposit(event, from: depositor) }
@@ -92,7 +94,8 @@ final class LoopRuleTests: XCTestCase {
         XCTAssertEqual(rig.published.count, 1)
     }
 
-    func testRelayEventIsBroadcastOnce() throws {
+    /// Relay event is broadcast once.
+    func testRelayEventRebroadcastOnce() throws {
         let rig = Rig()
         let event = try Author(1).channelMessage()
         rig.relay(event)
@@ -115,7 +118,8 @@ final class LoopRuleTests: XCTestCase {
         XCTAssertEqual(rig.broadcasts.count, 1, "the one that switching off cleared was not marked")
     }
 
-    func testUplinkedEventIsNeverDownlinked() throws {
+    /// Uplinked event is never downlinked.
+    func testUplinkedEventNotEchoed() throws {
         let rig = Rig()
         let event = try Author(1).channelMessage()
         rig.deposit(event)
@@ -150,7 +154,8 @@ final class LoopRuleTests: XCTestCase {
         XCTAssertEqual(rig.counters.channelDownlinks[.repeated], 1)
     }
 
-    func testBridgeDepositIsNeverDownlinked() throws {
+    /// Bridge deposit is never downlinked.
+    func testDepositedEventNeverDownlinked() throws {
         let rig = Rig()
         let event = try Author(1).bridgeMessage()
         rig.bridgeDeposit(event)
@@ -203,7 +208,8 @@ final class LoopRuleTests: XCTestCase {
 
     // MARK: Verify before mark
 
-    func testForgedCopyWithGenuineIDPoisonsNothing() throws {
+    /// Forged copy with genuine id poisons nothing.
+    func testForgedBroadcastDoesNotPoison() throws {
         let rig = Rig()
         let event = try Author(1).channelMessage()
         rig.receive(NostrCarrier(.fromGateway, "u4pru", event.forged))
@@ -220,7 +226,8 @@ final class LoopRuleTests: XCTestCase {
         XCTAssertEqual(rig.published.map(\.event), [other])
     }
 
-    func testForgedBridgeCopyWithGenuineIDPoisonsNothing() throws {
+    /// Forged bridge copy with genuine id poisons nothing.
+    func testTamperedRefused() throws {
         let rig = Rig()
         let event = try Author(1).bridgeMessage()
         rig.receive(NostrCarrier(.fromBridge, "u4pruy", event.forged))

@@ -30,7 +30,8 @@ final class MalformedCarrierTests: XCTestCase {
         XCTAssertNil(NostrCarrier(payload: [1, 0, 1, 9, 2, 0, 1, 0x75, 3, 0, 1, 0x7b]), "unknown direction")
     }
 
-    func testWrongAddressingChangesNothing() throws {
+    /// Wrong addressing changes nothing.
+    func testWrongDirectionCarriersDropped() throws {
         let rig = Rig()
         let channel = try Author(1).channelMessage()
         let bridge = try Author(1).bridgeMessage()
@@ -81,7 +82,8 @@ final class MalformedCarrierTests: XCTestCase {
         XCTAssertEqual(outcomes(rig, .depositorLimit), 0)
     }
 
-    func testWrongKindTagPlaceOrAgeIsDroppedBeforeCrypto() throws {
+    /// Wrong kind tag place or age is dropped before crypto.
+    func testForgedSignatureWrongKindGeohashMismatchStaleNothing() throws {
         let author = try Author(1)
         let rig = Rig()
         let tags = [["g", "u4pru"], ["r", "u4pru"]]
@@ -111,6 +113,10 @@ final class MalformedCarrierTests: XCTestCase {
         XCTAssertEqual(outcomes(rig, .stale), 16)
         XCTAssertEqual(outcomes(rig, .forged), 0, "no signature was looked at")
         XCTAssertEqual(outcomes(rig, .depositorLimit), 0, "no token was taken")
+        rig.receive(
+            NostrCarrier(.toGateway, "u4pru", author.channelMessage().forged), addressedToUs: true, from: .alice)
+        XCTAssertEqual(outcomes(rig, .forged), 1)
+        XCTAssertTrue(rig.published.isEmpty && rig.shown.isEmpty)
     }
 
     func testOversizeEventIsRefused() throws {

@@ -75,7 +75,8 @@ final class OperatorTests: XCTestCase {
         XCTAssertEqual(rig.broadcasts.map(\.direction), [.fromGateway])
     }
 
-    func testOnlyTheViewedChannelIsShownAndOnlyOnceOverBothPaths() throws {
+    /// Only the viewed channel is shown and only once over both paths.
+    func testCarriedEventInjectedOnceOverTwoPaths() throws {
         let rig = Rig(.console())
         rig.gateway.view("u4pru", at: rig.now)
         rig.drain()
@@ -103,7 +104,8 @@ final class OperatorTests: XCTestCase {
 
     // MARK: Bridge
 
-    func testOwnRadioMessageGoesToTheBridgePeerWhileNoRelayIsConnected() throws {
+    /// Own radio message goes to the bridge peer while no relay is connected.
+    func testOfflineToBridge() throws {
         let rig = Rig(.console(cell: RendezvousCell("u4pruy")), relays: false)
         let radioTime = WallTime(milliseconds: UInt64(Clock.start) * 1_000 + 123)
         let outcome = rig.gateway.bridgeOwnMessage(
@@ -126,6 +128,20 @@ final class OperatorTests: XCTestCase {
         rig.drain()
         XCTAssertEqual(rig.published.map(\.geohash), ["u4pruy"])
         XCTAssertEqual(rig.deposited.count, 1)
+    }
+
+    func testM1UniquePerMessage() throws {
+        let rig = Rig(.console(cell: RendezvousCell("u4pruy")))
+        for (index, text) in ["one", "two", "one"].enumerated() {
+            let time = WallTime(milliseconds: UInt64(Clock.start) * 1_000 + UInt64(index))
+            _ = rig.gateway.bridgeOwnMessage(
+                text, sender: .us, radioTime: time, nickname: nil, bridgePeer: nil, at: rig.now)
+        }
+        rig.drain()
+        let ids = rig.published.compactMap { $0.event.event.tags.first { $0.first == "m" } }.map { $0[1] }
+        XCTAssertEqual(ids.count, 3)
+        XCTAssertEqual(Set(ids).count, 3)
+        XCTAssertTrue(ids.allSatisfy { $0.count == 32 })
     }
 
     func testOwnBridgedCopyIsLostWithoutAWayAndRefusedWithoutACell() {

@@ -13,7 +13,8 @@ final class SwitchTests: XCTestCase {
             rig.advertised, [GatewayAdvertisement(capabilities: [.gateway, .bridge], cell: "u4pruy")])
     }
 
-    func testStoppingWithdrawsBitsAndSubscriptions() {
+    /// Stopping withdraws bits and subscriptions.
+    func testOffClosesAndClears() {
         let rig = Rig()
         rig.gateway.stop(at: rig.now)
         rig.drain()
@@ -24,7 +25,9 @@ final class SwitchTests: XCTestCase {
         XCTAssertEqual(rig.advertised.count, 2, "an unchanged announce is not repeated")
     }
 
-    func testBridgeBitNeedsACell() {
+    /// Bridge bit needs a cell.
+    /// A box has no way to find out where it is, so that the fix is requested of the operator: `config check` says so.
+    func testNoCellFixRequested() {
         let rig = Rig(.reference(cell: nil))
         XCTAssertEqual(rig.advertised, [GatewayAdvertisement(capabilities: [.gateway], cell: nil)])
         XCTAssertEqual(rig.subscribed.map(\.id), ["geo-u4pru"])
@@ -39,6 +42,15 @@ final class SwitchTests: XCTestCase {
         let downlinkOnly = Rig(.reference(jobs: [.downlink]))
         XCTAssertTrue(downlinkOnly.advertised.isEmpty)
         XCTAssertEqual(downlinkOnly.subscribed.map(\.id), ["geo-u4pru"])
+    }
+
+    /// The switch of a box is its configuration: a process that starts again with it does what the one before did.
+    func testSwitchPersists() throws {
+        for jobs in [.all, [.bridge], [.downlink], []] as [GatewayConfiguration.Jobs] {
+            let (before, after) = (Rig(.reference(jobs: jobs)), Rig(.reference(jobs: jobs), random: 2))
+            XCTAssertEqual(before.advertised, after.advertised)
+            XCTAssertEqual(before.subscribed.map(\.id), after.subscribed.map(\.id))
+        }
     }
 
     // MARK: Clock
@@ -81,7 +93,8 @@ final class SwitchTests: XCTestCase {
 
     // MARK: What switching off clears
 
-    func testSwitchingOffClearsQueuesAndTokensButNoIDs() throws {
+    /// Switching off clears queues and tokens but no i ds.
+    func testSwitchOffClearsQueues() throws {
         let author = try Author(1)
         let rig = Rig(relays: false)
         let heard = try Author(2).channelMessage("heard")
@@ -110,7 +123,8 @@ final class SwitchTests: XCTestCase {
         XCTAssertEqual(rig.published.count, 10, "fresh tokens")
     }
 
-    func testDepositsAreRefusedWhileOff() throws {
+    /// Deposits are refused while off.
+    func testOffNothing() throws {
         let rig = Rig()
         rig.gateway.stop(at: rig.now)
         rig.deposit(try Author(1).channelMessage())
@@ -120,7 +134,8 @@ final class SwitchTests: XCTestCase {
         XCTAssertEqual(rig.counters.bridgeDeposits[.switchedOff], 1)
     }
 
-    func testBroadcastsAreReceivedWhileOff() throws {
+    /// Broadcasts are received while off.
+    func testFromBridgeAcceptedWithSwitchOff() throws {
         let rig = Rig(start: false)
         rig.gateway.view("u4pru", at: rig.now)
         let channel = try Author(1).channelMessage()

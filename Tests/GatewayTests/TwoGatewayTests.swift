@@ -53,7 +53,8 @@ final class TwoGatewayTests: XCTestCase {
         XCTAssertLessThanOrEqual(broadcasts, 120)
     }
 
-    func testOnlyOneOfTwoGatewaysBroadcastsABridgedMessage() throws {
+    /// Only one of two gateways broadcasts a bridged message.
+    func testOtherGatewaysBroadcastCancelsOurs() throws {
         let island = Island(.reference(), seed: 4)
         let event = try Author(1).bridgeMessage()
         for rig in island.gateways { rig.relayBridge(event) }

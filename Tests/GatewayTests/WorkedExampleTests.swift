@@ -10,7 +10,8 @@ import XCTest
 final class WorkedExampleTests: XCTestCase {
     private let seed = DeviceSeed([UInt8](0..<32))
 
-    func testCellAndRing() throws {
+    /// Cell and ring.
+    func testRingOf9() throws {
         let cell = RendezvousCell(latitude: 57.64911, longitude: 10.40744)
         XCTAssertEqual(cell.geohash, "u4pruy")
         XCTAssertEqual(
@@ -29,7 +30,8 @@ final class WorkedExampleTests: XCTestCase {
             "unlinkable from the bridge identity of the same cell")
     }
 
-    func testBridgeMessage() throws {
+    /// Bridge message.
+    func testOwnMessageTags() throws {
         var random = ZeroRandom()
         let event = try XCTUnwrap(
             PhoneBridge(seed: XCTUnwrap(seed)).message(

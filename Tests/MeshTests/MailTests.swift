@@ -109,7 +109,8 @@ final class MailTests: XCTestCase {
         XCTAssertEqual(mesh.air(.courierEnvelope).count, 1)
     }
 
-    func testALongLetterLeavesWholeOrNotAtAll() throws {
+    /// A long letter leaves whole or not at all.
+    func testFragmentMidTrainRejection() throws {
         let mesh = line(2, frameLimit: 182)
         mesh.call(0) { $0.openSession(with: mesh.peer(1), at: $1) }
         mesh.run(for: .seconds(5))

@@ -53,7 +53,8 @@ final class ChatPeerTests: XCTestCase {
         withExtendedLifetime(gateways) {}
     }
 
-    func testNothingOfAPersonWithTheBridgeOffLeavesTheRoom() throws {
+    /// Nothing of a person with the bridge off leaves the room.
+    func testNearbyOnlySuppresses() throws {
         let (relay, gateways, people) = try twoIslands()
         people[0].peer.enter("/bridge off")
         people[0].peer.enter("only here")
@@ -87,7 +88,8 @@ final class ChatPeerTests: XCTestCase {
         XCTAssertEqual(alice.lines.last, "! not sent: no gateway is in reach")
     }
 
-    func testAPersonTakesTheAreaOfTheBridgeInReachOnce() throws {
+    /// A person takes the area of the bridge in reach once.
+    func testFallbackCell() throws {
         let (_, gateways, people) = try twoIslands()
         for person in people { XCTAssertEqual(person.lines.filter { $0 == "* bridge: area u4pruy" }.count, 1) }
         withExtendedLifetime(gateways) {}

@@ -178,7 +178,8 @@ final class WipeTests: XCTestCase {
         XCTAssertEqual(ConfigurationRedaction.telling.subtracting(known), [])
     }
 
-    func testAPendingWipeIsCompletedBeforeAnythingElse() throws {
+    /// A pending wipe is completed before anything else.
+    func testPendingMarkerHandledBeforeTransportStart() throws {
         let peer = try station().mesh.me
         let state = folder + "/state"
         try Data("panic".utf8).write(
@@ -191,7 +192,8 @@ final class WipeTests: XCTestCase {
         XCTAssertEqual(next.aftermath.notice, .panic)
     }
 
-    func testAnIncompleteWipeKeepsTheBoxOffTheAirUntilItSucceeds() throws {
+    /// An incomplete wipe keeps the box off the air until it succeeds.
+    func testKeychainFailureKeepsEverythingStopped() throws {
         do {
             let first = try station()
             withExtendedLifetime(first) {}

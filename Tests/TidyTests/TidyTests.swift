@@ -12,7 +12,7 @@ final class TidyTests: XCTestCase {
         "Nostr": ["Basics", "Wire", "Crypto", "Clibm"],
         "Gateway": ["Basics", "Wire", "Crypto", "Nostr"],
         "Messenger": ["Basics", "Wire", "Crypto"],
-        "Simulation": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"],
+        "Simulation": ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger"],
         "EventLoop": ["Basics", "Clibevent", "Glibc"],
         "Vault": ["Basics", "Crypto", "EventLoop", "Csqlite3", "Clz4", "Glibc"],
         "Panel": ["Basics", "EventLoop", "CPanelLines", "Glibc"],
@@ -160,6 +160,17 @@ final class TidyTests: XCTestCase {
             let tests = swiftFiles(under: "Tests/" + folder).filter { $0.text.contains("func test") }
             XCTAssertFalse(tests.isEmpty, "Tests/\(folder) tests nothing")
         }
+    }
+
+    func testEveryLineOfTheTestListOfChapterSixIsATestOfThatName() throws {
+        var tests: [String: Int] = [:]
+        for (path, text) in swiftFiles(under: "Tests") where !path.contains("TidyTests") {
+            for line in text.split(separator: "\n") where line.hasPrefix("    func test") {
+                tests[String(line.dropFirst(9).prefix { $0 != "(" }), default: 0] += 1
+            }
+        }
+        let lines = Dictionary(grouping: ChapterSixLines.all) { ChapterSixLines.name(of: $0) }
+        for (name, lines) in lines { XCTAssertEqual(tests[name] ?? 0, lines.count, "\(lines[0]): \(name)") }
     }
 
     func testFormatting() throws {

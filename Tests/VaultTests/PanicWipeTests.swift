@@ -16,7 +16,8 @@ final class PanicWipeTests: XCTestCase {
         }
     }
 
-    func testTheStepsAreThoseOfTheChapterInItsOrder() {
+    /// The steps are those of the chapter in its order.
+    func testOrderStopBeginWipeCompleteRestart() {
         let worker = Recorder()
         XCTAssertEqual(PanicWipe.run(with: worker), .complete)
         XCTAssertEqual(worker.steps, WipeStep.allCases)

@@ -91,7 +91,8 @@ final class CourierStoreTests: XCTestCase {
         XCTAssertEqual(changes.first, .removed(published))
     }
 
-    func testAReplayReplenishesNoBudgetOnceSharedAndNeverCounts() throws {
+    /// A replay replenishes no budget once shared and never counts.
+    func testReplayNotReplenishing() throws {
         var store = CourierStore()
         let mail = bob.mail(1, copies: 4, at: start)
         XCTAssertEqual(try store.deposit(mail, from: alice.key, tier: .verified, at: start).count, 1)
@@ -159,7 +160,8 @@ final class CourierStoreTests: XCTestCase {
 
     // MARK: Across restarts
 
-    func testAMergeBringsNoBudgetBack() throws {
+    /// A merge brings no budget back.
+    func testUnreadableFileMerge() throws {
         var before = CourierStore()
         let mail = bob.mail(1, copies: 8, at: start)
         _ = try before.deposit(mail, from: alice.key, tier: .verified, at: start)

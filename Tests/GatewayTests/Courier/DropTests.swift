@@ -87,7 +87,8 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.kept.values.map(\.publications), [1, 1])
     }
 
-    func testConfirmedCopiesGetRarerAndEachHasAKeyOfItsOwn() {
+    /// Confirmed copies get rarer and each has a key of its own.
+    func testDistinctThrowawayKeys() {
         let rig = CourierRig()
         rig.confirms = true
         rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
@@ -103,7 +104,8 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(Set(rig.published.map(\.event.id)).count, 6)
     }
 
-    func testARejectionLeavesItRetryableAndOnlyAConfirmationCounts() {
+    /// A rejection leaves it retryable and only a confirmation counts.
+    func testHeldPublishCooldownOnlyAfterConfirmationSingleFlight() {
         let rig = CourierRig()
         rig.confirms = false
         rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
@@ -165,7 +167,8 @@ final class DropTests: XCTestCase {
 
     // MARK: Subscriptions
 
-    func testThreeTagsOfOurOwnAndThreeOfEachNeighbour() {
+    /// Three tags of our own and three of each neighbour.
+    func testSubscriptionTagCounts36() {
         let rig = CourierRig()
         XCTAssertEqual(rig.subscriptions["bridge-courier-drops"]?.tags["x"]?.count, 3)
         rig.advance(by: .minutes(1))
@@ -199,7 +202,8 @@ final class DropTests: XCTestCase {
         XCTAssertFalse(watched.contains { Correspondent(600).key == $0.key }, "nobody makes room who was just heard")
     }
 
-    func testAnnouncesRefreshAtOnceAndOnceMoreAMinuteLater() {
+    /// Announces refresh at once and once more a minute later.
+    func testDebounceTrailingRefresh() {
         let rig = CourierRig()
         rig.advance(by: .minutes(2))
         rig.forget()
@@ -244,7 +248,8 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.count(.dropRepeated), 2)
     }
 
-    func testAFailedHandoffIsRetriedAtTheNextProvenAnnounce() throws {
+    /// A failed handoff is retried at the next proven announce.
+    func testFailedHandoffRetryable() throws {
         let rig = CourierRig()
         rig.meet(bob, .direct)
         rig.writes = false
@@ -276,7 +281,8 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.status.undelivered, 0)
     }
 
-    func testADropOfAStrangerIsNotConsumed() throws {
+    /// A drop of a stranger is not consumed.
+    func testStaleWatchSetEventNotConsumed() throws {
         let rig = CourierRig()
         let event = try rig.drop(bob.mail(1, at: rig.now.wall))
         rig.tell(event)
@@ -360,5 +366,47 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.handed.count, 4, "24 KiB every two seconds")
         rig.advance(by: .seconds(20))
         XCTAssertEqual(rig.handed.count, 20)
+    }
+
+    func testMislabelledAndExpiredIgnored() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .proven)
+        let mail = bob.mail(1, at: rig.now.wall, life: 3_600_000)
+        let content = Base64.encode(try XCTUnwrap(mail.encoded()))
+        let mislabelled = try Author(1).event(
+            kind: EventKind.courierDrop, tags: [["x", Hex.encode(carol.mail(1, at: rig.now.wall).recipientTag)]],
+            content, at: rig.now.wall.unixSeconds)
+        rig.tell(mislabelled)
+        XCTAssertEqual(rig.count(.dropMislabelled), 1)
+        let expiring = try rig.drop(mail)
+        rig.advance(by: .hours(2))
+        rig.meet(bob, .proven)
+        rig.tell(expiring)
+        XCTAssertEqual(rig.count(.dropExpired), 1)
+        XCTAssertTrue(rig.handed.isEmpty && rig.dealt.isEmpty)
+    }
+
+    /// What a box keeps is gone with its wipe, and the answer to what it was publishing then finds nothing.
+    func testWipeInvalidatesInFlight() {
+        let rig = CourierRig()
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        let mail = rig.published[0].mail
+        rig.wipe()
+        rig.call { $0.published(mail, isConfirmed: true, at: $1) }
+        XCTAssertEqual(rig.count(.dropConfirmed), 0)
+        XCTAssertTrue(rig.kept.isEmpty && rig.dealt.isEmpty)
+    }
+
+    func testSeenDropsSurviveARestart() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .proven)
+        let drop = try rig.drop(bob.mail(1, at: rig.now.wall))
+        rig.tell(drop)
+        XCTAssertEqual(rig.handed.count, 1)
+        rig.restart()
+        rig.meet(bob, .proven)
+        rig.tell(drop)
+        XCTAssertEqual(rig.handed.count, 1)
+        XCTAssertEqual(rig.count(.dropRepeated), 1)
     }
 }
