@@ -46,7 +46,8 @@ let package = Package(
         .target(name: "Nostr", dependencies: ["Basics", "Wire", "Crypto", "Clibm"]),
         .target(name: "Gateway", dependencies: ["Basics", "Wire", "Crypto", "Nostr"]),
         .target(name: "Messenger", dependencies: ["Basics", "Wire", "Crypto"]),
-        .target(name: "Simulation", dependencies: ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway"]),
+        .target(
+            name: "Simulation", dependencies: ["Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger"]),
 
         // I/O: the only code that may block, read a clock or touch a file.
         .target(name: "EventLoop", dependencies: ["Basics", "Clibevent"]),

@@ -396,12 +396,16 @@ enum Help {
     static let simulate = """
         usage: bitgate simulate [--scenario NAME] [--nodes N] [--hours H] [--seed S] [--svg FILE]
                bitgate simulate [--scenario NAME|any] --seeds COUNT [--seed FIRST] [--keep-going]
+               bitgate simulate --scenario city [--venues V] [--nodes PHONES] [--hours H] [--seed S]
                bitgate simulate --list
 
         Plays a mesh of real nodes on simulated links, in virtual time. Checks run after every step: nobody hears a
         message twice or unsigned, nothing goes round in circles, tables and budgets hold, and what was heard agrees
         with a plain reference mesh. The same command gives the same run, to the last delivery.
         From 200 nodes up, tables are compared with their bounds after every 64th call only; all else is always checked.
+
+        city is a day of two thousand phones, for letters: the engines that decide about mail are the real ones, what is
+        below them is coarse. It compares meeting only, phones that carry, the apps online, and gateways.
 
           --scenario NAME   what to play (default venue); any: a small one that the seed chooses
           --nodes N         how many nodes

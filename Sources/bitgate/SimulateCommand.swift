@@ -8,12 +8,16 @@ enum SimulateCommand {
     static func run(_ arguments: [String]) throws -> Int32 {
         let arguments = try Arguments(
             arguments, flags: ["--list", "--keep-going", "--small"],
-            options: ["--scenario", "--nodes", "--hours", "--seed", "--seeds", "--svg", "--steps", "--sabotage"])
+            options: [
+                "--scenario", "--nodes", "--venues", "--hours", "--seed", "--seeds", "--svg", "--steps", "--sabotage",
+            ])
         try arguments.expectWords(atMost: 0)
         if arguments.has("--list") {
             for kind in Scenarios.all { Output.write(line(about: kind)) }
+            Output.write(CityCommand.line)
             return ExitStatus.ok
         }
+        if arguments.value("--scenario") == CityCommand.name { return try CityCommand.run(arguments) }
         let plan = try SimulationPlan(arguments)
         return plan.seeds == nil ? try playOne(plan) : playMany(plan)
     }
@@ -84,5 +88,5 @@ enum SimulateCommand {
     }
 
     /// A promise was broken.
-    private static let brokenPromise: Int32 = 1
+    static let brokenPromise: Int32 = 1
 }
