@@ -22,7 +22,7 @@ public enum MessengerLimits {
 
     // MARK: Prekeys of others (chapter 02 §7.8)
 
-    static let bundleOwners = 200
+    public static let bundleOwners = 200
     /// Milliseconds a bundle may be old to seal to it: 7 d.
     static let bundleAge: UInt64 = 604_800_000
 

@@ -383,9 +383,13 @@ enum Help {
         from another mesh, with [#GEOHASH] when from a location channel, with [private]
         when said to you only, with * when about people or this console, and with !
         when something could not be done. A private message has a number; what becomes
-        of it is told by that: sending, sent, carried by a relay, delivered, read, or
-        failed and why. The
-        Tab key completes commands and names.
+        of it is told by that: sending, sent, carried by somebody or by a relay,
+        delivered, read, or failed and why. The Tab key completes commands and names.
+
+        Who is away is written to as well, once they are a favourite or were met: the
+        message is sealed, and up to three neighbours or gateways carry it, for a day
+        at most; with --relay a copy waits at relays. With --state it is tried again
+        after a restart, and what came while you were away is shown once.
 
         Exit status: 0 left, 64 wrong usage, 69 lines came from a pipe and nobody was in
         reach, 71 the room cannot be used, 73 the state directory cannot be used,

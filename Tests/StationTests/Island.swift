@@ -117,6 +117,30 @@ final class Island {
         return switchboard
     }
 
+    /// A box that carries letters, without relays.
+    func courierBox(_ name: String) throws -> Switchboard {
+        let identity = StationIdentity.generate(using: &random)
+        let courier = Courier(
+            configuration: CourierConfiguration(own: identity.node.noise.publicKey),
+            random: SeededRandom(seed: random.next()))
+        var node = MeshConfiguration(nickname: name, capabilities: [.gateway])
+        node.takesMail = true
+        let switchboard = Switchboard(
+            loop: loop, radio: makePort(name),
+            mesh: MeshNode(
+                configuration: node, identity: identity.node, random: SeededRandom(seed: random.next())),
+            gateway: Gateway(
+                configuration: GatewayConfiguration(), seed: identity.deviceSeed,
+                random: SeededRandom(seed: random.next())), ownCapabilities: [.gateway], courier: courier)
+        try switchboard.radio.start()
+        switchboard.perform { now in
+            switchboard.mesh.start(at: now)
+            courier.setClock(isUsable: true, isTrusted: true, at: now)
+            courier.start(at: now)
+        }
+        return switchboard
+    }
+
     func person(_ name: String, bridge: Bool = true) throws -> Person {
         let peer = ChatPeer(
             loop: loop, radio: makePort(name), identity: .generate(using: &random), nickname: name, bridgeIsOn: bridge,

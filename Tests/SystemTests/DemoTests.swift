@@ -21,9 +21,9 @@ final class DemoTests: XCTestCase {
         }
     }
 
-    private func demo(_ relay: String) throws -> Programs.Running {
+    private func demo(_ relay: String, _ more: String...) throws -> Programs.Running {
         try Programs.start(
-            Programs.root.appendingPathComponent("deploy/demo").path, ["--check", "--relay", relay], in: scratch,
+            Programs.root.appendingPathComponent("deploy/demo").path, ["--check", "--relay", relay] + more, in: scratch,
             environment: ["BITGATE_BIN": Programs.folder.path, "TMPDIR": scratch.path])
     }
 
@@ -42,8 +42,10 @@ final class DemoTests: XCTestCase {
         return try folders + actors().map { "process \($0)" }
     }
 
-    private func assertPasses(_ relay: String) throws {
-        let outcome = try demo(relay).wait()
+    private func assertPasses(_ relay: String) throws { try assertPasses(try demo(relay)) }
+
+    private func assertPasses(_ running: Programs.Running) throws {
+        let outcome = running.wait()
         XCTAssertEqual(outcome.status, 0, outcome.output + outcome.errors)
         XCTAssertEqual(try leftovers(), [])
     }
@@ -51,6 +53,12 @@ final class DemoTests: XCTestCase {
     func testTwoIslandsHearEachOtherThroughRustNostr() throws { try assertPasses("rust") }
 
     func testTwoIslandsHearEachOtherThroughNostrRelay() throws { try assertPasses("python") }
+
+    func testALetterFindsWhoeverIsAwayOverKilledBoxesThroughRustNostr() throws {
+        try assertPasses(try demo("rust", "--mail"))
+    }
+
+    func testALetterFindsWhoeverIsAwayThroughNostrRelay() throws { try assertPasses(try demo("python", "--mail")) }
 
     func testADemoThatIsKilledLeavesNothingBehind() throws {
         for stage in ["starting the relay", "room A", "room B", "talking"] {

@@ -17,7 +17,7 @@ def main():
     if len(sys.argv) < 2 or not all(kind.isdigit() for kind in sys.argv[2:]):
         print(__doc__, file=sys.stderr)
         return 64
-    kinds = [int(kind) for kind in sys.argv[2:]] or [20000, 20001]
+    kinds = [int(kind) for kind in sys.argv[2:]] or [1401, 20000, 20001]
     with connect(sys.argv[1]) as relay:
         # nostr-relay delivers live only events newer than `since`, and dates are whole seconds.
         relay.send(json.dumps(["REQ", "demo", {"kinds": kinds, "since": int(time.time()) - 5}]))

@@ -99,9 +99,10 @@ extension Courier {
     /// At the first cause at once, and once more for all that follow within a minute.
     func refreshSoon(at now: Now) {
         guard isUsingRelays else { return }
-        if let last = lastRefresh, now.monotonic - last < CourierLimits.refreshSpacing {
+        if let last = lastAnnounced, now.monotonic - last < CourierLimits.refreshSpacing {
             refreshDue = refreshDue ?? last + CourierLimits.refreshSpacing
         } else {
+            lastAnnounced = now.monotonic
             refresh(at: now)
         }
     }
@@ -129,6 +130,7 @@ extension Courier {
         subscribed = [:]
         schedule.cancel()
         lastRefresh = nil
+        lastAnnounced = nil
         refreshDue = nil
         retryAt = nil
     }
@@ -140,7 +142,10 @@ extension Courier {
     }
 
     func relayTimeout(at now: Now) {
-        if let due = [refreshDue, nextRegularRefresh].compactMap({ $0 }).min(), due <= now.monotonic {
+        if let due = refreshDue, due <= now.monotonic {
+            lastAnnounced = now.monotonic
+            refresh(at: now)
+        } else if let due = nextRegularRefresh, due <= now.monotonic {
             refresh(at: now)
         }
         publishDue(at: now)

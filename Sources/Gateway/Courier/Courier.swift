@@ -36,6 +36,8 @@ public final class Courier {
     /// The tag values of each subscription in force.
     var subscribed: [String: [String]] = [:]
     var lastRefresh: Instant?
+    /// When an announce last caused one.
+    var lastAnnounced: Instant?
     var refreshDue: Instant?
     var retryAt: Instant?
 

@@ -80,6 +80,12 @@ extension PeerPrekeys {
         public let owner: NoisePublicKey
         public let bundle: PrekeyBundle
         public let messages: [UInt32: String]
+
+        public init(owner: NoisePublicKey, bundle: PrekeyBundle, messages: [UInt32: String]) {
+            self.owner = owner
+            self.bundle = bundle
+            self.messages = messages
+        }
     }
 
     public func record(of owner: NoisePublicKey) -> Record? {

@@ -60,15 +60,18 @@ public final class ChatPeer {
         self.state = state
         people = ChatPeople(ownName: nickname)
         self.bridgeIsOn = bridgeIsOn
+        // One who opens letters to prekeys says so (chapter 04 §12).
+        let capabilities: Capabilities = [.prekeys]
+        var node = MeshConfiguration(nickname: nickname, capabilities: capabilities)
+        node.takesMail = true
         switchboard = Switchboard(
-            loop: loop, radio: radio,
-            mesh: MeshNode(
-                configuration: MeshConfiguration(nickname: nickname), identity: identity.node, random: random),
+            loop: loop, radio: radio, mesh: MeshNode(configuration: node, identity: identity.node, random: random),
             gateway: Gateway(configuration: .console(), seed: identity.deviceSeed, random: random),
-            relays: relays?.uplink)
+            relays: relays?.uplink, ownCapabilities: capabilities)
         chat = PrivateChat(
             loop: loop, switchboard: switchboard, store: trust,
-            mail: relays?.makeMail(me: identity.node.peerID, random: random), random: random)
+            mail: relays?.makeMail(me: identity.node.peerID, random: random),
+            drops: relays?.makeDrops(own: identity.node.noise.publicKey, random: random), random: random)
         switchboard.observer = self
         chat.onEvent = { [weak self] in self?.happened($0) }
     }
@@ -80,6 +83,7 @@ public final class ChatPeer {
             mesh.start(at: now)
             startGateway(at: now)
         }
+        chat.start()
         startRelays()
     }
 
@@ -89,7 +93,8 @@ public final class ChatPeer {
         isLeaving = true
         if undelivered > 0 {
             let what = undelivered == 1 ? "a private message is" : "\(undelivered) private messages are"
-            show(.problem("\(what) not known to have arrived, and will not be sent again"))
+            let next = chat.keepsLetters ? "will be tried again when you are back" : "will not be sent again"
+            show(.problem("\(what) not known to have arrived, and \(next)"))
         }
         if !chat.stop() {
             show(.problem("whom you verified, blocked or made a favourite could not be kept: is the disk full?"))

@@ -18,9 +18,11 @@ struct ChatRelays {
     let isClockGood: () -> Bool
 
     func makeMail(me: PeerID, random: any RandomNumberGenerator) -> RelayMail {
-        let mail = RelayMail(account: account, client: uplink.client, archive: archive, me: me, random: random)
-        uplink.onPublished = { [weak mail] in mail?.published($0, $1) }
-        return mail
+        RelayMail(account: account, client: uplink.client, archive: archive, me: me, random: random)
+    }
+
+    func makeDrops(own: NoisePublicKey, random: any RandomNumberGenerator) -> RelayDrops {
+        RelayDrops(client: uplink.client, own: own, random: random)
     }
 }
 
@@ -63,6 +65,10 @@ extension ChatPeer {
 
     func startRelays() {
         guard let relays else { return }
+        relays.uplink.onPublished = { [weak chat] id, outcome in
+            chat?.mail?.published(id, outcome)
+            chat?.drops?.published(id, outcome)
+        }
         switchboard.perform { chat.mail?.open(at: $0) }
         relays.uplink.route.start()
         checkRelays(relays, before: nil)
@@ -81,6 +87,7 @@ extension ChatPeer {
             switchboard.perform { relays.uplink.setClockTrusted(isGood, at: $0) }
         }
         noteMailbox()
+        if isGood { switchboard.perform { chat.drops?.ask(at: $0) } }
         loop.schedule(after: ChatPeer.relayCheck) { [weak self] in self?.checkRelays(relays, before: isGood) }
     }
 
@@ -88,7 +95,10 @@ extension ChatPeer {
     private func noteMailbox() {
         guard let client = relays?.uplink.client else { return }
         let isUsable = client.isAnyConnected(of: client.defaultRelays)
-        chat.perform { messenger, now in messenger.setMailUsable(isUsable, at: now) }
+        chat.perform { messenger, now in
+            messenger.setMailUsable(isUsable, at: now)
+            messenger.setDropRelays(isUsable ? .connected : .disconnected, at: now)
+        }
     }
 
     func relayConnectivityChanged(_ isConnected: Bool) {
@@ -98,8 +108,11 @@ extension ChatPeer {
     }
 
     func takes(_ event: VerifiedEvent, of subscription: String) -> Bool {
-        guard let mail = chat.mail, subscription == RelayMail.subscription else { return false }
-        mail.take(event, at: loop.now)
+        switch subscription {
+        case RelayMail.subscription: chat.mail?.take(event, at: loop.now)
+        case RelayDrops.subscription: chat.drops?.take(event, at: loop.now)
+        default: return false
+        }
         return true
     }
 

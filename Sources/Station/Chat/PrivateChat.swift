@@ -16,7 +16,10 @@ final class PrivateChat {
     private let store: (any TrustStore)?
     /// `nil` for a person without relays.
     let mail: RelayMail?
+    let drops: RelayDrops?
+    private let letters: MessengerArchive?
     private var isDraining = false
+    private var hasStopped = false
     private var timer: (any Cancellable)?
     private var armed: Instant?
 
@@ -24,15 +27,25 @@ final class PrivateChat {
 
     init(
         loop: any EventLoop, switchboard: Switchboard, store: (any TrustStore)?, mail: RelayMail? = nil,
-        random: any RandomNumberGenerator
+        drops: RelayDrops? = nil, random: any RandomNumberGenerator
     ) {
+        let identity = switchboard.mesh.identity
+        self.drops = drops
+        letters = store?.letters
         self.loop = loop
         self.switchboard = switchboard
         self.store = store
         self.mail = mail
         messenger = Messenger(
-            identity: switchboard.mesh.identity, account: mail?.account.publicKey, trust: store?.load() ?? [],
+            identity: identity, account: mail?.account.publicKey, trust: store?.load() ?? [],
+            desk: letters?.makeDesk(identity, random: random) ?? MailDesk(identity: identity, random: random),
             random: random)
+        drops?.onLetter = { [weak self] envelope in
+            self?.perform { messenger, now in messenger.take(envelope, at: now) } ?? false
+        }
+        drops?.onOutcome = { [weak self] ticket, isConfirmed in
+            self?.perform { messenger, now in messenger.dropped(ticket, isConfirmed: isConfirmed, at: now) }
+        }
         mail?.onPayload = { [weak self] payload, author in
             self?.perform { messenger, now in messenger.take(mail: payload, from: author, at: now) } ?? false
         }
@@ -49,8 +62,20 @@ final class PrivateChat {
         return try input(messenger, loop.now)
     }
 
+    /// Whether letters outlive the process.
+    var keepsLetters: Bool { letters != nil }
+
+    /// Call it when the mesh has started: letters are taken up again, and keys to write new ones to are offered.
+    func start() {
+        perform { messenger, now in
+            if let letters { messenger.restore(letters.memory, at: now) }
+            messenger.startPrekeys(at: now)
+        }
+    }
+
     /// - Returns: whether the person's decisions are all kept where they should be.
     func stop() -> Bool {
+        hasStopped = true
         timer?.cancel()
         timer = nil
         armed = nil
@@ -68,6 +93,8 @@ final class PrivateChat {
                         noiseKey: peer.noiseKey, signingKey: peer.signingKey, nickname: peer.nickname,
                         isConnected: peer.isConnected, capabilities: peer.capabilities), at: now)
             case .peerDisconnected(let peer): messenger.disconnected(peer)
+            case .mail(let envelope, _, _): messenger.take(envelope, at: now)
+            case .prekeyBundle(let bundle): messenger.take(bundle, at: now)
             case .peerLeft(let peer), .peerRemoved(let peer): messenger.lost(peer)
             case .sessionEstablished(let peer, let fingerprint):
                 messenger.sessionEstablished(with: peer, fingerprint: fingerprint, at: now)
@@ -115,8 +142,12 @@ final class PrivateChat {
         case .deposit(let envelope, let courier, let ticket):
             let isTaken = switchboard.perform { mesh.sendMail(envelope, to: courier, over: .link, at: $0) }
             messenger.deposited(ticket, isTaken: isTaken, at: loop.now)
-        // Nobody sets these going yet: there is no desk, and no relays for drops.
-        case .drop, .store, .discard, .publish: break
+        case .drop(let envelope, let ticket):
+            guard let drops else { return messenger.dropped(ticket, isConfirmed: false, at: loop.now) }
+            switchboard.perform { drops.leave(envelope, ticket, at: $0) }
+        case .store(let record): letters?.keep(record)
+        case .discard(let messageID): letters?.discard(messageID: messageID)
+        case .publish(let bundle): switchboard.perform { mesh.publish(bundle, at: $0) }
         case .remember(let record): store?.keep(record)
         case .forget(let fingerprint): store?.forget(fingerprint)
         case .show(let event): onEvent?(event)
@@ -125,7 +156,7 @@ final class PrivateChat {
 
     private func arm() {
         let next = messenger.nextDeadline
-        guard next != armed else { return }
+        guard next != armed, !hasStopped else { return }
         timer?.cancel()
         armed = next
         timer = next.map { due in

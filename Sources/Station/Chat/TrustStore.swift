@@ -7,6 +7,8 @@ import Vault
 /// 4).
 protocol TrustStore: AnyObject {
     func load() -> [TrustRecord]
+    /// What goes with it: letters; `nil` where they do not outlive the process.
+    var letters: MessengerArchive? { get }
     /// In the place of an earlier record of the same key.
     func keep(_ record: TrustRecord)
     func forget(_ fingerprint: Fingerprint)
@@ -15,14 +17,20 @@ protocol TrustStore: AnyObject {
     func close() -> Bool
 }
 
+extension TrustStore {
+    var letters: MessengerArchive? { nil }
+}
+
 /// Trust in the vault of a chat peer's state directory.
 final class TrustVault: TrustStore {
     private let vault: Vault
+    let letters: MessengerArchive?
 
     init(in state: StateDirectory, masterKey: SecretBytes, loop: any EventLoop) {
         vault = Vault(
-            in: state.path, masterKey: masterKey, stores: [BoxStores.trust, BoxStores.processed], loop: loop,
+            in: state.path, masterKey: masterKey, stores: BoxStores.chat, loop: loop,
             random: SystemRandomNumberGenerator())
+        letters = MessengerArchive(vault, in: state.path, masterKey: masterKey)
     }
 
     /// For the mailbox at relays.

@@ -25,14 +25,9 @@ extension Switchboard {
         }
     }
 
-    /// Whoever announces one of these runs a client that knows sealed mail: others would take copies and lose them
-    /// (chapter 06 §16).
-    private static let courierBits: [Capabilities] = [.prekeys, .groups, .vouch]
-
     func announced(_ peer: PeerID, _ key: NoisePublicKey, _ standing: AnnounceStanding) {
         guard let courier else { return }
-        let bits = mesh.peer(peer, at: now)?.capabilities ?? []
-        let isCourier = Switchboard.courierBits.contains { bits.contains($0) }
+        let isCourier = mesh.peer(peer, at: now)?.capabilities?.carriesMail ?? false
         courier.met(peer, key, standing, isCourier: isCourier, at: now)
     }
 }

@@ -22,6 +22,24 @@ enum BoxStores {
     static let trust = VaultStore(
         number: 4, name: "trust", records: MessengerLimits.trustRecords, bytes: MessengerLimits.trustRecords * 1_024)
 
+    /// Own messages that are not known to have arrived (chapter 06 §7): texts as they are typed, and who carries each.
+    static let outbox = VaultStore(
+        number: 40, name: "outbox", records: MessengerLimits.outboxTotal, bytes: MessengerLimits.outboxTotal * 1_024)
+    /// Messages that were shown, and whose writers wait for a receipt.
+    static let received = VaultStore(
+        number: 41, name: "received", records: MessengerLimits.incomingMemory,
+        bytes: MessengerLimits.incomingMemory * 512)
+    /// Own messages that relays have a copy of.
+    static let ownDrops = VaultStore(
+        number: 42, name: "own-drops", records: MessengerLimits.rememberedDrops,
+        bytes: MessengerLimits.rememberedDrops * 256)
+    /// One-time keys of others, to seal letters to.
+    static let bundles = VaultStore(
+        number: 44, name: "bundles", records: MessengerLimits.bundleOwners, bytes: MessengerLimits.bundleOwners * 4_096)
+
+    /// What a chat peer keeps.
+    static let chat = [trust, processed, outbox, received, ownDrops, bundles]
+
     /// What is still to be published and what was published lately (chapter 06 §6).
     static let publications = VaultStore(
         number: 20, name: "publications", records: NostrLimits.durablePublications + NostrLimits.publishedKeys,

@@ -20,6 +20,7 @@ final class ClockRig {
     let relays: ScriptedRelays
     let service: ClockService
     let switchboard: Switchboard
+    let courier: Courier
     let uplink: RelayUplink
     private let timekeeper: Timekeeper
     private let machine: Machine
@@ -64,15 +65,19 @@ final class ClockRig {
         if isDirect { route.start() }
         uplink = RelayUplink(
             loop: service.loop, relays: RelayChoice(defaults: urls, directory: nil), route: route, usesTor: false)
+        courier = Courier(
+            configuration: CourierConfiguration(own: identity.node.noise.publicKey),
+            random: SeededRandom(seed: random.next()))
+        var node = MeshConfiguration(nickname: "box", isClockTrusted: false)
+        node.takesMail = true
         switchboard = Switchboard(
             loop: service.loop, radio: port,
             mesh: MeshNode(
-                configuration: MeshConfiguration(nickname: "box", isClockTrusted: false), identity: identity.node,
-                random: SeededRandom(seed: random.next())),
+                configuration: node, identity: identity.node, random: SeededRandom(seed: random.next())),
             gateway: Gateway(
                 configuration: GatewayConfiguration(cell: RendezvousCell("u4pruy"), publishesPresence: true),
                 seed: identity.deviceSeed,
-                random: SeededRandom(seed: random.next())), relays: uplink)
+                random: SeededRandom(seed: random.next())), relays: uplink, courier: courier)
         let probe = TimeProbe(
             loop: service.loop, relays: { [uplink] in uplink.choice.defaults },
             socket: { [uplink] in uplink.makeSocket(to: $0) })
@@ -89,6 +94,7 @@ final class ClockRig {
         switchboard.perform { [switchboard] now in
             switchboard.mesh.start(at: now)
             switchboard.gateway.start(at: now)
+            switchboard.courier?.start(at: now)
         }
         timekeeper.start()
     }
@@ -99,6 +105,7 @@ final class ClockRig {
         .milliseconds(Int(Int64(service.wall.milliseconds) - Int64(truth.milliseconds)))
     }
     var source: ClockSource { service.standing.source }
+    var mail: CourierStatus { courier.status(at: service.loop.now) }
     var advertised: Capabilities {
         switchboard.gateway.status(at: service.loop.now).advertisement.capabilities
     }

@@ -28,6 +28,7 @@ final class ClockScenarioTests: XCTestCase {
             XCTAssertEqual(rig.source, .lastKnown, "\(error)")
             XCTAssertFalse(rig.service.standing.isGoodForMesh)
             XCTAssertEqual(rig.switchboard.mesh.counts[.announcesSent], 0)
+            XCTAssertFalse(rig.mail.isOn || rig.mail.isUsingRelays, "nobody can tell which letters have expired")
             XCTAssertGreaterThan(rig.switchboard.mesh.degree, 0, "it hears them")
             XCTAssertTrue(talk(rig, anna, bert, "through the box \(error.seconds)"))
         }
@@ -44,6 +45,7 @@ final class ClockScenarioTests: XCTestCase {
             XCTAssertTrue(people[0].peer.people.names.contains("box"), "\(people[0].peer.people.names)")
             XCTAssertEqual(rig.advertised, [])
             XCTAssertEqual(rig.relays.dials, 0)
+            XCTAssertTrue(rig.mail.isOn && !rig.mail.isUsingRelays, "letters go from hand to hand")
             XCTAssertTrue(talk(rig, people[0], people[2], "on time"))
         }
     }
@@ -55,6 +57,7 @@ final class ClockScenarioTests: XCTestCase {
             XCTAssertEqual(rig.source, .relays, "\(error)")
             XCTAssertLessThan(abs(rig.error.seconds), 3)
             XCTAssertEqual(rig.advertised, [.gateway, .bridge])
+            XCTAssertTrue(rig.mail.isUsingRelays)
             XCTAssertFalse(rig.relays.published.isEmpty, "the bridge's presence")
             rig.checkPublished()
         }

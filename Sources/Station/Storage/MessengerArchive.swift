@@ -1,0 +1,119 @@
+import Basics
+import Crypto
+import Messenger
+import Vault
+import Wire
+
+/// Where a chat peer's letters outlive the process: what it wrote and is not known to have arrived, what it was shown,
+/// and the keys that open what comes (chapter 06 §7, chapter 02 §7). In the vault of its state directory.
+final class MessengerArchive {
+    private let vault: Vault
+    /// Private halves stay out of ordinary memory on their way to the disk.
+    private let prekeys: SealedFile
+
+    init(_ vault: Vault, in directory: String, masterKey: SecretBytes) {
+        self.vault = vault
+        prekeys = SealedFile(directory + "/prekeys.sealed", purpose: "prekeys", masterKey: masterKey)
+    }
+
+    // MARK: Out of the engine
+
+    /// What was typed, and that a prekey was used, is on the disk before anything else is done.
+    func keep(_ record: MessengerRecord) {
+        switch record {
+        case .message(let message):
+            vault.put(message.encoded(), for: Array(message.messageID.utf8), in: BoxStores.outbox)
+            vault.flush()
+        case .received(let message):
+            vault.put(message.encoded(), for: MessengerArchive.key(message.name), in: BoxStores.received)
+        case .drop(let drop):
+            var value: [UInt8] = []
+            value.append(bigEndian: drop.at.milliseconds)
+            vault.put(value, for: Array(drop.key.utf8), in: BoxStores.ownDrops)
+        case .prekeys(let snapshot):
+            // What cannot be written is written with the next change; till then mail opens from memory.
+            var random = SystemRandomNumberGenerator()
+            try? prekeys.write(snapshot, using: &random)
+        case .bundle(let record):
+            guard let value = record.vaultValue else { return }
+            vault.put(value, for: record.owner.bytes, in: BoxStores.bundles)
+            // A key that was assigned must not be assigned again.
+            if !record.messages.isEmpty { vault.flush() }
+        }
+    }
+
+    func discard(messageID: String) { vault.remove(Array(messageID.utf8), from: BoxStores.outbox) }
+
+    /// Their text is a stranger's, of any length.
+    private static func key(_ name: String) -> [UInt8] { SHA256.hash(Array(name.utf8)) }
+
+    // MARK: Into the engine
+
+    var memory: MessengerMemory {
+        var memory = MessengerMemory()
+        memory.messages = read(BoxStores.outbox) { key, value in
+            OutboxRecord(messageID: String(decoding: key, as: UTF8.self), decoding: value)
+        }
+        memory.received = read(BoxStores.received) { ReceivedMessage(decoding: $1) }
+        memory.drops = read(BoxStores.ownDrops) { key, value in
+            value.withUnsafeBytes { bytes in
+                var reader = ByteReader(bytes)
+                return reader.readUInt64().map {
+                    PublishedDrop(key: String(decoding: key, as: UTF8.self), at: WallTime(milliseconds: $0))
+                }
+            }
+        }
+        return memory
+    }
+
+    func makeDesk(_ identity: NodeIdentity, random: any RandomNumberGenerator) -> MailDesk {
+        MailDesk(
+            identity: identity, prekeys: (try? prekeys.read()).flatMap { OwnPrekeys(snapshot: $0) },
+            bundles: read(BoxStores.bundles) { PeerPrekeys.Record(key: $0, value: $1) }, random: random)
+    }
+
+    private func read<Record>(_ store: VaultStore, _ decode: ([UInt8], [UInt8]) -> Record?) -> [Record] {
+        vault.records(in: store).compactMap { record in
+            if let decoded = decode(record.key, record.value) { return decoded }
+            vault.remove(record.key, from: store, within: VaultLimits.relaxed)
+            return nil
+        }
+    }
+}
+
+extension PeerPrekeys.Record {
+    /// `nil` for a bundle that cannot be encoded.
+    var vaultValue: [UInt8]? {
+        guard let bundle = bundle.encoded() else { return nil }
+        var bytes: [UInt8] = []
+        bytes.append(bigEndian: UInt16(clamping: bundle.count))
+        bytes += bundle
+        for (id, message) in messages.sorted(by: { $0.key < $1.key }) {
+            let text = Array(message.utf8.prefix(Int(UInt8.max)))
+            bytes.append(bigEndian: id)
+            bytes.append(UInt8(text.count))
+            bytes += text
+        }
+        return bytes
+    }
+
+    init?(key: [UInt8], value: [UInt8]) {
+        guard let owner = NoisePublicKey(key) else { return nil }
+        let record = value.withUnsafeBytes { bytes -> PeerPrekeys.Record? in
+            var reader = ByteReader(bytes)
+            guard let length = reader.readUInt16(), let encoded = reader.readBytes(Int(length)),
+                let bundle = PrekeyBundle(payload: encoded), bundle.noisePublicKey == owner.bytes
+            else { return nil }
+            var messages: [UInt32: String] = [:]
+            while !reader.isAtEnd {
+                guard let id = reader.readUInt32(), let size = reader.readUInt8(),
+                    let text = reader.readBytes(Int(size))
+                else { return nil }
+                messages[id] = String(decoding: text, as: UTF8.self)
+            }
+            return PeerPrekeys.Record(owner: owner, bundle: bundle, messages: messages)
+        }
+        guard let record else { return nil }
+        self = record
+    }
+}
