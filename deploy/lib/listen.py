@@ -3,7 +3,7 @@
 
     listen.py ws://127.0.0.1:PORT [KIND…]
 
-The kinds are 20000 and 20001 by default.
+The kinds are those of the bridge and of sealed mail by default.
 "listening" on a line of its own says that the relay has accepted the subscription.
 """
 import json
