@@ -113,7 +113,7 @@ struct Outbox {
 
     /// Takes back what an earlier run kept; what is older than a day is not taken, and forgotten.
     mutating func restore(_ records: [OutboxRecord], at now: Now) {
-        for record in records.sorted(by: { $0.writtenAt < $1.writtenAt }) {
+        for record in records.sorted(by: { ($0.writtenAt, $0.number ?? 0) < ($1.writtenAt, $1.number ?? 0) }) {
             let peer = record.recipient.peerID
             let age = now.wall.age(of: record.writtenAt)
             let isKnown = entries(for: peer).contains { $0.messageID == record.messageID }
