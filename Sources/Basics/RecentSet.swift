@@ -21,20 +21,19 @@ public struct RecentSet<Element: Hashable & Sendable>: Sendable {
     /// - Returns: true when it was not remembered.
     @discardableResult
     public mutating func insert(_ element: Element, at now: WallTime) -> Bool {
-        shrink(at: now)
-        guard times[element] == nil else { return false }
+        guard !contains(element, at: now) else { return false }
         times[element] = now
         order.append((element, now))
-        shrink(at: now)
+        shrink()
         return true
     }
 
     /// Takes back what an earlier run remembered.
-    public mutating func restore(_ elements: [(Element, at: WallTime)], at now: WallTime) {
-        for (element, at) in elements.sorted(by: { $0.at < $1.at }) where now.distance(to: at) < life {
-            if times.updateValue(at, forKey: element) == nil { order.append((element, at)) }
+    public mutating func restore(_ elements: [(Element, at: WallTime)]) {
+        for (element, at) in elements.sorted(by: { $0.at < $1.at }) where times.updateValue(at, forKey: element) != at {
+            order.append((element, at))
         }
-        shrink(at: now)
+        shrink()
     }
 
     public mutating func removeAll() {
@@ -42,10 +41,11 @@ public struct RecentSet<Element: Hashable & Sendable>: Sendable {
         order.removeAll()
     }
 
-    private mutating func shrink(at now: WallTime) {
-        while let oldest = order.first, times.count > capacity || now.distance(to: oldest.at) >= life {
-            _ = order.popFirst()
-            times[oldest.element] = nil
+    /// By count alone: a clock that goes wrong for a while makes nothing forgotten. In the order, an element that was
+    /// remembered anew stands twice, and only its last place counts.
+    private mutating func shrink() {
+        while order.count > capacity, let oldest = order.popFirst() {
+            if times[oldest.element] == oldest.at { times[oldest.element] = nil }
         }
     }
 }

@@ -204,8 +204,10 @@ extension Messenger {
         for message in memory.received.sorted(by: { $0.at < $1.at }) where received.insert(message.name) {
             if message.owesReceipt { owe(message) }
         }
-        ownDrops.restore(memory.drops, at: now.wall)
-        outbox.restore(memory.messages, at: now)
+        ownDrops.restore(memory.drops)
+        for (peer, entry, failure) in outbox.restore(memory.messages, at: now) {
+            report(entry, to: peer, .failed(failure))
+        }
         lastNumber = max(lastNumber, outbox.highestNumber)
         armSweep(at: now)
     }

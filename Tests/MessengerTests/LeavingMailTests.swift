@@ -238,6 +238,7 @@ final class LeavingMailTests: XCTestCase {
         table.does { now in anna.restart(at: now.advanced(by: .hours(25))) }
         XCTAssertEqual(anna.messenger.undelivered, 0)
         XCTAssertTrue(anna.outbox.isEmpty)
+        XCTAssertEqual(states(anna.news()).last, .failed(.expired), "whoever wrote it is told")
     }
 
     func testAMessageShownBeforeARestartIsNotShownAgainAndItsReceiptIsStillOwed() throws {

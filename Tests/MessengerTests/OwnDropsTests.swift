@@ -59,7 +59,7 @@ final class OwnDropsTests: XCTestCase {
     /// A bare message id of an earlier version counts for everybody for a day.
     func testLegacyIDsWildcardFor24H() throws {
         var drops = drops(.connected)
-        drops.restore([PublishedDrop(key: "m", at: now)], at: now)
+        drops.restore([PublishedDrop(key: "m", at: now)])
         XCTAssertNil(drops.begin(messageID: "m", to: try bob(), at: now.later(hours: 23)))
         XCTAssertNil(drops.begin(messageID: "m", to: try Samples.a().noise.publicKey, at: now))
         XCTAssertNotNil(drops.begin(messageID: "m", to: try bob(), at: now.later(hours: 24)))

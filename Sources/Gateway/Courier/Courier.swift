@@ -98,8 +98,8 @@ public final class Courier {
     private func update(at now: Now) {
         if isClockUsable, let kept = waiting {
             waiting = nil
-            memory.restore(kept.dealt, at: now.wall)
-            record(store.restore(kept.records, at: now.wall))
+            memory.restore(kept.dealt)
+            record(store.restore(kept.records, at: now.wall, isTrusted: isClockTrusted))
         }
         cleanAt = isClockUsable ? cleanAt ?? now.monotonic + CourierLimits.cleaningInterval : nil
         if !isWorking { visits.removeAll() }
@@ -128,7 +128,8 @@ public final class Courier {
         do {
             let isKnown = store[MailID(envelope)] != nil
             let changes = try store.deposit(
-                envelope, from: depositor, tier: configuration.tier(of: depositor), at: now.wall)
+                envelope, from: depositor, tier: configuration.tier(of: depositor), at: now.wall,
+                isTrusted: isClockTrusted)
             outcomes.count(isKnown ? .depositKnown : .deposited)
             outcomes.count(.evicted, UInt64(changes.count { if case .removed = $0 { true } else { false } }))
             record(changes)
@@ -138,7 +139,9 @@ public final class Courier {
         }
     }
 
+    /// By a trusted clock only: what neighbours say about the time may hide mail, and not destroy it.
     func removeExpired(at wall: WallTime) {
+        guard isClockTrusted else { return }
         let lapsed = store.prune(at: wall)
         outcomes.count(.lapsed, UInt64(lapsed.count))
         record(lapsed)

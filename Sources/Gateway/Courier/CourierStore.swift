@@ -42,16 +42,18 @@ public struct CourierStore: Sendable {
     /// Takes an envelope into care. One that is here already is taken again without counting: it replenishes a budget
     /// only as long as nothing of it was given away.
     ///
-    /// Returns: what changed; nothing for an envelope known before.
+    /// - Parameter isTrusted: whether the time is; what has expired by another only makes room where room is needed.
+    /// - Returns: what changed; nothing for an envelope known before.
     public mutating func deposit(
-        _ envelope: CourierEnvelope, from depositor: NoisePublicKey, tier: CourierTier, at now: WallTime
+        _ envelope: CourierEnvelope, from depositor: NoisePublicKey, tier: CourierTier, at now: WallTime,
+        isTrusted: Bool = true
     ) throws(CourierRefusal) -> [Change] {
         guard envelope.recipientTag.count == CourierEnvelope.tagSize,
             CourierEnvelope.ciphertextSizes.contains(envelope.ciphertext.count)
         else { throw .malformed }
         guard !envelope.isExpired(at: now) else { throw .expired }
         guard envelope.expiry.milliseconds - now.milliseconds <= CourierLimits.longestLife else { throw .expiryTooFar }
-        var changes = prune(at: now)
+        var changes = isTrusted ? prune(at: now) : []
         if let index = index(of: MailID(envelope)) {
             if !carried[index].wasSprayed, envelope.copies > carried[index].envelope.copies {
                 carried[index].envelope = carried[index].envelope.withCopies(envelope.copies)
@@ -59,10 +61,12 @@ public struct CourierStore: Sendable {
             }
             return changes
         }
-        guard carried.count(where: { $0.depositor == depositor }) < quota.each(tier) else { throw .depositorQuota }
-        if tier == .verified, carried.count(where: { $0.tier == .verified }) >= quota.verified {
+        let live = carried.filter { !$0.envelope.isExpired(at: now) }
+        guard live.count(where: { $0.depositor == depositor }) < quota.each(tier) else { throw .depositorQuota }
+        if tier == .verified, live.count(where: { $0.tier == .verified }) >= quota.verified {
             throw .verifiedFull
         }
+        if live.count < carried.count, carried.count >= quota.total { changes += prune(at: now) }
         if carried.count >= quota.total {
             guard let victim = nextToGo(for: tier) else { throw .full }
             changes.append(.removed(carried.remove(at: victim).id))
@@ -87,7 +91,9 @@ public struct CourierStore: Sendable {
 
     /// Takes back what an earlier run kept, joined with what has come since; the bounds apply again, in order of
     /// arrival.
-    public mutating func restore(_ records: [CarriedEnvelope], at now: WallTime) -> [Change] {
+    public mutating func restore(
+        _ records: [CarriedEnvelope], at now: WallTime, isTrusted: Bool = true
+    ) -> [Change] {
         let fresh = carried
         carried = []
         var changes: [Change] = []
@@ -97,14 +103,17 @@ public struct CourierStore: Sendable {
                 changes.append(.put(carried[index]))
                 continue
             }
-            let isOverQuota = carried.count(where: { $0.depositor == record.depositor }) >= quota.each(record.tier)
-            if isOverQuota || record.envelope.isExpired(at: now) {
+            let isExpired = record.envelope.isExpired(at: now)
+            let others = carried.count { $0.depositor == record.depositor && !$0.envelope.isExpired(at: now) }
+            if isExpired ? isTrusted : others >= quota.each(record.tier) {
                 changes.append(.removed(record.id))
             } else {
                 carried.append(record)
             }
         }
-        while carried.count(where: { $0.tier == .verified }) > quota.verified || carried.count > quota.total,
+        if carried.count > quota.total { changes += prune(at: now) }
+        while carried.count(where: { $0.tier == .verified && !$0.envelope.isExpired(at: now) }) > quota.verified
+            || carried.count > quota.total,
             let victim = nextToGo(for: .favorite)
         {
             changes.append(.removed(carried.remove(at: victim).id))

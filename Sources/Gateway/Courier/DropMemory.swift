@@ -27,9 +27,7 @@ struct DropMemory {
     mutating func insert(_ event: EventID, at now: WallTime) -> DealtDrop? { insert(event.bytes, at: now) }
     mutating func insert(_ mail: MailID, at now: WallTime) -> DealtDrop? { insert(mail.bytes, at: now) }
 
-    mutating func restore(_ dealt: [DealtDrop], at now: WallTime) {
-        names.restore(dealt.map { ($0.name, at: $0.at) }, at: now)
-    }
+    mutating func restore(_ dealt: [DealtDrop]) { names.restore(dealt.map { ($0.name, at: $0.at) }) }
 
     private mutating func insert(_ name: [UInt8], at now: WallTime) -> DealtDrop? {
         names.insert(name, at: now) ? DealtDrop(name: name, at: now) : nil

@@ -111,8 +111,12 @@ struct Outbox {
         return entry?.record.map { .put($0) } ?? .removed(messageID: messageID)
     }
 
-    /// Takes back what an earlier run kept; what is older than a day is not taken, and forgotten.
-    mutating func restore(_ records: [OutboxRecord], at now: Now) {
+    /// Takes back what an earlier run kept.
+    /// - Returns: what is given up instead: older than a day, or displaced by the rest.
+    mutating func restore(
+        _ records: [OutboxRecord], at now: Now
+    ) -> [(peer: PeerID, entry: Entry, failure: DeliveryFailure)] {
+        var lost: [(peer: PeerID, entry: Entry, failure: DeliveryFailure)] = []
         for record in records.sorted(by: { ($0.writtenAt, $0.number ?? 0) < ($1.writtenAt, $1.number ?? 0) }) {
             let peer = record.recipient.peerID
             let age = now.wall.age(of: record.writtenAt)
@@ -120,11 +124,13 @@ struct Outbox {
             guard !isKnown else { continue }
             guard age <= UInt64(MessengerLimits.outboxLife.milliseconds) else {
                 outdated.append((peer, record.messageID))
+                lost.append((peer, Entry(record, created: now.monotonic), .expired))
                 continue
             }
             let entry = Entry(record, created: now.monotonic - .milliseconds(Int(age)))
-            if let displaced = add(entry, for: peer) { note(displaced.entry, of: displaced.peer) }
+            if let displaced = add(entry, for: peer) { lost.append((displaced.peer, displaced.entry, .displaced)) }
         }
+        return lost
     }
 }
 

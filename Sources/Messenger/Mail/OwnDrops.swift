@@ -102,7 +102,5 @@ struct OwnDrops {
         }
     }
 
-    mutating func restore(_ drops: [PublishedDrop], at now: WallTime) {
-        published.restore(drops.map { ($0.key, at: $0.at) }, at: now)
-    }
+    mutating func restore(_ drops: [PublishedDrop]) { published.restore(drops.map { ($0.key, at: $0.at) }) }
 }

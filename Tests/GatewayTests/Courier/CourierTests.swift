@@ -262,4 +262,27 @@ final class CourierTests: XCTestCase {
         courier.setClock(isUsable: true, isTrusted: false, at: rig.now)
         XCTAssertEqual(courier.status(at: rig.now).verified.carried, 1)
     }
+
+    /// Three invented neighbours are enough for a time that the mesh goes by.
+    func testWhatTheMeshSaysOfTheTimeDestroysNoMail() throws {
+        let rig = CourierRig()
+        let mail = bob.mail(1, at: rig.now.wall)
+        rig.deposit(mail, from: alice)
+        let ahead = Now(
+            monotonic: rig.now.monotonic,
+            wall: WallTime(milliseconds: rig.now.wall.milliseconds + 2 * 86_400_000))
+        let courier = Courier(configuration: rig.courier.configuration, random: SeededRandom(seed: 7))
+        courier.restore(Array(rig.kept.values), dealt: [], at: ahead)
+        courier.start(at: ahead)
+        courier.setClock(isUsable: true, isTrusted: false, at: ahead)
+        let later = Now(monotonic: ahead.monotonic + .hours(1), wall: ahead.wall)
+        courier.timeout(at: later)
+        courier.arrived(carol.mail(2, at: ahead.wall), depositor: alice.key, at: later)
+        while let effect = courier.nextEffect() {
+            if case .forget = effect { XCTFail("\(effect)") }
+        }
+        let right = Now(monotonic: later.monotonic, wall: rig.now.wall)
+        courier.setClock(isUsable: true, isTrusted: true, at: right)
+        XCTAssertEqual(courier.status(at: right).verified.carried, 2)
+    }
 }
