@@ -147,7 +147,9 @@ final class PrivateChat {
             switchboard.perform { drops.leave(envelope, ticket, at: $0) }
         case .store(let record): letters?.keep(record)
         case .discard(let messageID): letters?.discard(messageID: messageID)
-        case .publish(let bundle): switchboard.perform { mesh.publish(bundle, at: $0) }
+        case .publish(let bundle):
+            guard letters?.keepsPrekeys() ?? true else { return }
+            switchboard.perform { mesh.publish(bundle, at: $0) }
         case .remember(let record): store?.keep(record)
         case .forget(let fingerprint): store?.forget(fingerprint)
         case .show(let event): onEvent?(event)

@@ -10,6 +10,10 @@ final class MessengerArchive {
     private let vault: Vault
     /// Private halves stay out of ordinary memory on their way to the disk.
     private let prekeys: SealedFile
+    /// What the disk has not taken yet.
+    private var unwritten: SecretBytes?
+    /// A file that is there and cannot be read stays: what letters under way are sealed to may yet be read from it.
+    private var isReadable = true
 
     init(_ vault: Vault, in directory: String, masterKey: SecretBytes) {
         self.vault = vault
@@ -31,15 +35,25 @@ final class MessengerArchive {
             value.append(bigEndian: drop.at.milliseconds)
             vault.put(value, for: Array(drop.key.utf8), in: BoxStores.ownDrops)
         case .prekeys(let snapshot):
-            // What cannot be written is written with the next change; till then mail opens from memory.
-            var random = SystemRandomNumberGenerator()
-            try? prekeys.write(snapshot, using: &random)
+            unwritten = snapshot
+            _ = keepsPrekeys()
         case .bundle(let record):
             guard let value = record.vaultValue else { return }
             vault.put(value, for: record.owner.bytes, in: BoxStores.bundles)
             // A key that was assigned must not be assigned again.
             if !record.messages.isEmpty { vault.flush() }
         }
+    }
+
+    /// Whether the latest prekeys are on the disk, tried again if they are not. Others must not learn of keys that a
+    /// restart would forget (chapter 02 §7.7).
+    func keepsPrekeys() -> Bool {
+        guard isReadable else { return false }
+        guard let snapshot = unwritten else { return true }
+        var random = SystemRandomNumberGenerator()
+        do { try prekeys.write(snapshot, using: &random) } catch { return false }
+        unwritten = nil
+        return true
     }
 
     func discard(messageID: String) { vault.remove(Array(messageID.utf8), from: BoxStores.outbox) }
@@ -67,8 +81,15 @@ final class MessengerArchive {
     }
 
     func makeDesk(_ identity: NodeIdentity, random: any RandomNumberGenerator) -> MailDesk {
-        MailDesk(
-            identity: identity, prekeys: (try? prekeys.read()).flatMap { OwnPrekeys(snapshot: $0) },
+        var snapshot: OwnPrekeys?
+        do {
+            snapshot = OwnPrekeys(snapshot: try prekeys.read())
+            isReadable = snapshot != nil
+        } catch {
+            isReadable = error == .absent
+        }
+        return MailDesk(
+            identity: identity, prekeys: snapshot,
             bundles: read(BoxStores.bundles) { PeerPrekeys.Record(key: $0, value: $1) }, random: random)
     }
 
