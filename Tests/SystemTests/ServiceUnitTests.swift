@@ -75,6 +75,8 @@ final class ServiceUnitTests: XCTestCase {
             "/var/lib/tor/state", "/var/lib/tor/cached-microdescs.new", "/var/lib/tor/diff-cache/1",
             "/var/lib/bluetooth/00:11:22:33:44:55/cache/66:77:88:99:AA:BB", "/var/lib/systemd/coredump/core.bitgated.1",
             "/run/log/journal/1/system@1.journal", "/var/log/journal/1/user-1000@1.journal~",
+            // Left from before the journal was kept in memory.
+            "/var/log/journal/1/system.journal", "/var/log/journal/1/user-1000.journal",
         ]
         let others = [
             "/var/lib/tor/onion/hostname", "/var/lib/bluetooth/00:11:22:33:44:55/66:77:88:99:AA:BB/info",
@@ -89,6 +91,25 @@ final class ServiceUnitTests: XCTestCase {
 
     func testTheHelperIsContentWhereThereIsNothing() throws {
         XCTAssertEqual(try erase(), "ok\n")
+    }
+
+    func testAHelperThatIsCutShortSaysSo() throws {
+        try file("/run/bitgate-erase/ask/now")
+        try file("/var/lib/tor/state")
+        try folder("/slow")
+        // The first removal of what tor knows takes so long that the helper is ended meanwhile.
+        let slow = try scratch.write(
+            "#!/bin/sh\ncase \"$*\" in */var/lib/tor/*) kill -TERM $PPID; sleep 0.2 ;; esac\nexec /bin/rm \"$@\"\n",
+            as: "slow/rm")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: slow)
+        let outcome = try Programs.start(
+            Programs.root.path + "/etc/erase", [scratch.path], in: scratch,
+            environment: ["PATH": scratch.path + "/slow:/usr/bin:/bin"]
+        ).wait()
+        XCTAssertNotEqual(outcome.status, 0)
+        XCTAssertFalse(exists("/run/bitgate-erase/ask/now"))
+        let answer = try String(contentsOfFile: scratch.path + "/run/bitgate-erase/outcome", encoding: .utf8)
+        XCTAssertTrue(answer.contains("cut short"), answer)
     }
 
     func testTheHelperFollowsNoLinkOutOfItsPlaces() throws {

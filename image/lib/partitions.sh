@@ -24,7 +24,7 @@ os_prefix=b/
 E
 mkdir boot/b
 # The serial console of these boards is the mini UART; the other one is Bluetooth's. No cma=: a Pi 4 does not start with it.
-echo "console=tty0 console=ttyS1,115200 root=PARTUUID=$disk-02 rootfstype=ext4 ro rootwait net.ifnames=0 panic=10" \
+echo "console=tty0 console=ttyS1,115200 root=PARTUUID=$disk-02 rootfstype=ext4 ro rootwait net.ifnames=0 fsck.repair=yes panic=10" \
     >boot/b/cmdline.txt
 sh -eu root/usr/libexec/box/kernel root boot >&2
 rm -rf boot/b
