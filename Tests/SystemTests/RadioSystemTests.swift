@@ -11,16 +11,19 @@ final class RadioGroup {
     private let arguments: [String]
     private let machine: [String]
     private let limit: Int
+    private let remembers: Bool
     private var outcome: (verdicts: [String: String], rest: String)?
 
     /// - Parameters:
     ///   - limit: seconds the script may take, on a slow and busy machine.
     ///   - machine: options of `deploy/vm`.
-    init(_ script: String, _ arguments: [String] = [], limit: Int, machine: [String]) {
+    ///   - remembers: gateways start with all they can remember of messages, as after hours of talk.
+    init(_ script: String, _ arguments: [String] = [], limit: Int, machine: [String], remembers: Bool = false) {
         self.script = script
         self.arguments = arguments
         self.limit = limit
         self.machine = machine
+        self.remembers = remembers
     }
 
     static let vm = Programs.root.appendingPathComponent("deploy/vm").path
@@ -42,10 +45,19 @@ final class RadioGroup {
         guard FileManager.default.isExecutableFile(atPath: RadioGroup.python) else {
             throw XCTSkip("there are no phones: deploy/setup --radio makes them")
         }
+        var environment = ["BITGATE_PROGRAMS": RadioGroup.programs]
+        if remembers {
+            let filled = scratch.path + "/filled"
+            let fill = try Programs.start(
+                RadioGroup.python, ["-B", "Tests/VM/fill.py", filled], in: scratch, environment: environment
+            ).wait()
+            guard fill.status == 0 else { return ([:], fill.errors) }
+            environment["BITGATE_FILLED"] = filled
+        }
         let end = try Programs.start(
             RadioGroup.vm,
             machine + ["--limit", String(limit), "--", RadioGroup.python, "-B", "Tests/VM/\(script).py"] + arguments,
-            in: scratch, environment: ["BITGATE_PROGRAMS": RadioGroup.programs]
+            in: scratch, environment: environment
         ).wait()
         var verdicts: [String: String] = [:]
         for line in end.output.split(separator: "\n") {
@@ -120,7 +132,8 @@ final class RadioDoctorTests: XCTestCase {
 final class RadioSustainedTests: XCTestCase {
     private static let minutes = ProcessInfo.processInfo.environment["BITGATE_RADIO_MINUTES"] ?? "1"
     nonisolated(unsafe) private static let group = RadioGroup(
-        "sustained", [minutes], limit: Int((Double(minutes) ?? 0) * 60) + 1_800, machine: ["--controllers", "4"])
+        "sustained", [minutes], limit: Int((Double(minutes) ?? 0) * 60) + 1_800, machine: ["--controllers", "4"],
+        remembers: (Double(minutes) ?? 0) >= 10)
 
     func testPeopleTalkForMinutesWithoutALostMessage() throws { try Self.group.verify() }
     func testMemoryAndDescriptorsStayAsTheyAre() throws { try Self.group.verify() }
