@@ -88,9 +88,7 @@ extension Courier {
     func refresh(at now: Now) {
         lastRefresh = now.monotonic
         refreshDue = nil
-        _ = watch.prune(at: now.monotonic)
-        undelivered.prune(at: now.wall)
-        removeExpired(at: now.wall)
+        clean(at: now)
         schedule.keep { store[$0] != nil }
         subscribe(at: now.wall)
         publishDue(at: now)

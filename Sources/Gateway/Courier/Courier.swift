@@ -139,6 +139,12 @@ public final class Courier {
         }
     }
 
+    func clean(at now: Now) {
+        _ = watch.prune(at: now.monotonic)
+        undelivered.prune(at: now.wall)
+        removeExpired(at: now.wall)
+    }
+
     /// By a trusted clock only: what neighbours say about the time may hide mail, and not destroy it.
     func removeExpired(at wall: WallTime) {
         guard isClockTrusted else { return }
@@ -280,9 +286,7 @@ public final class Courier {
     public func timeout(at now: Now) {
         if let due = cleanAt, due <= now.monotonic {
             cleanAt = now.monotonic + CourierLimits.cleaningInterval
-            _ = watch.prune(at: now.monotonic)
-            undelivered.prune(at: now.wall)
-            removeExpired(at: now.wall)
+            clean(at: now)
         }
         for peer in visits.filter({ $1.due <= now.monotonic }).keys.sorted() { serve(peer, at: now) }
         if isUsingRelays { relayTimeout(at: now) }

@@ -44,13 +44,13 @@ public enum CourierLimits {
     static let tagsPerFilter = 60
     static let keysPerFilter = tagsPerFilter / 3
     /// Look-back in seconds, and size, of a subscription (chapter 06 §5.5).
-    static let dropLookBack: Int64 = 86_400
-    static let dropLimit = 100
+    public static let dropLookBack: Int64 = 86_400
+    public static let dropLimit = 100
     /// Regular refresh, and least time between two that announces cause (chapter 06 §5.5).
     static let refreshInterval = Interval.minutes(30)
     static let refreshSpacing = Interval.seconds(60)
     /// Largest decoded drop, in bytes (chapter 06 §5.6).
-    static let dropBytes = 20_480
+    public static let dropBytes = 20_480
     /// Drops dealt with that are remembered: entries, and age in milliseconds (chapter 06 §5.8).
     public static let rememberedDrops = 512
     static let rememberedFor: UInt64 = 86_400_000

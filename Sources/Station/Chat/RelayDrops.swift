@@ -1,15 +1,11 @@
 import Basics
 import Crypto
+import Gateway
 import Messenger
 import Nostr
 import Wire
 
 enum RelayDropLimits {
-    /// Look-back in seconds, and size, of the subscription (chapter 06 §5.5).
-    static let lookBack: Int64 = 86_400
-    static let batch = 100
-    /// Largest decoded drop, in bytes (chapter 06 §5.6).
-    static let bytes = 20_480
     /// Drops on their way; each has a circuit and connections of its own, of which the relay client allows few.
     static let underWay = 64
     /// Drops looked at and done with. The messenger remembers over restarts whose message it has shown.
@@ -43,19 +39,13 @@ final class RelayDrops {
 
     /// Each under a key that nobody keeps, over connections of its own.
     func leave(_ envelope: CourierEnvelope, _ ticket: DropTicket, at now: Now) {
-        guard underWay.count < RelayDropLimits.underWay, let event = event(of: envelope, at: now.wall) else {
+        guard underWay.count < RelayDropLimits.underWay,
+            let event = Courier.drop(of: envelope, at: now.wall, using: &random)
+        else {
             onOutcome?(ticket, false)
             return
         }
         underWay[client.publishIsolated(event, to: client.defaultRelays, at: now)] = ticket
-    }
-
-    private func event(of envelope: CourierEnvelope, at wall: WallTime) -> VerifiedEvent? {
-        guard let bytes = envelope.encoded(), bytes.count <= RelayDropLimits.bytes else { return nil }
-        return VerifiedEvent.signed(
-            .courierDrop(
-                envelope: bytes, recipientTag: envelope.recipientTag, expiresAt: envelope.expiry.unixSeconds),
-            createdAt: wall.unixSeconds, key: .generate(using: &random), using: &random)
     }
 
     func published(_ id: PublicationID, _ outcome: PublicationOutcome) {
@@ -75,15 +65,15 @@ final class RelayDrops {
             NostrFilter(
                 kinds: [EventKind.courierDrop],
                 tags: ["x": CourierTag.candidates(for: own, at: now.wall).map(Hex.encode).sorted()],
-                since: now.wall.unixSeconds - RelayDropLimits.lookBack, limit: RelayDropLimits.batch),
+                since: now.wall.unixSeconds - CourierLimits.dropLookBack, limit: CourierLimits.dropLimit),
             to: .defaultSet, movesSince: false, at: now)
     }
 
     /// In the order of chapter 06 §5.6. What does not open is not remembered: it may later.
     func take(_ event: VerifiedEvent, at now: Now) {
         guard event.event.kind == EventKind.courierDrop, !handled.contains(event.id),
-            event.event.content.utf8.count <= (RelayDropLimits.bytes + 2) / 3 * 4,
-            let bytes = Base64.decode(event.event.content), bytes.count <= RelayDropLimits.bytes,
+            event.event.content.utf8.count <= (CourierLimits.dropBytes + 2) / 3 * 4,
+            let bytes = Base64.decode(event.event.content), bytes.count <= CourierLimits.dropBytes,
             let envelope = CourierEnvelope(payload: bytes), !envelope.isExpired(at: now.wall),
             event.event.hasTag("x", Hex.encode(envelope.recipientTag)), onLetter?(envelope) ?? false
         else { return }

@@ -65,17 +65,9 @@ final class MailArchive {
 
     /// Call it once, before the courier starts.
     func restore(into courier: Courier, at now: Now) {
-        let carried = read(BoxStores.mail) { CarriedEnvelope(key: $0, value: $1) }
+        let carried = vault.read(BoxStores.mail) { CarriedEnvelope(key: $0, value: $1) }
         for mail in carried { publications[mail.id] = mail.publications }
-        courier.restore(carried, dealt: read(BoxStores.dealtDrops) { DealtDrop(key: $0, value: $1) }, at: now)
-    }
-
-    private func read<Record>(_ store: VaultStore, _ decode: ([UInt8], [UInt8]) -> Record?) -> [Record] {
-        vault.records(in: store).compactMap { record in
-            if let decoded = decode(record.key, record.value) { return decoded }
-            vault.remove(record.key, from: store, within: VaultLimits.relaxed)
-            return nil
-        }
+        courier.restore(carried, dealt: vault.read(BoxStores.dealtDrops) { DealtDrop(key: $0, value: $1) }, at: now)
     }
 }
 

@@ -61,16 +61,8 @@ final class MeshArchive {
 
     /// Call it once, before the node starts.
     func restore(into mesh: MeshNode, at now: Now) {
-        mesh.restore(read(BoxStores.identities) { IdentityRecord(key: $0, value: $1) })
-        mesh.restoreHistory(read(BoxStores.history) { HistoryRecord(key: $0, value: $1) }, at: now)
-        mesh.restoreBoard(read(BoxStores.board) { BoardRecord(key: $0, value: $1) }, at: now)
-    }
-
-    private func read<Record>(_ store: VaultStore, _ decode: ([UInt8], [UInt8]) -> Record?) -> [Record] {
-        vault.records(in: store).compactMap { record in
-            if let decoded = decode(record.key, record.value) { return decoded }
-            vault.remove(record.key, from: store, within: VaultLimits.relaxed)
-            return nil
-        }
+        mesh.restore(vault.read(BoxStores.identities) { IdentityRecord(key: $0, value: $1) })
+        mesh.restoreHistory(vault.read(BoxStores.history) { HistoryRecord(key: $0, value: $1) }, at: now)
+        mesh.restoreBoard(vault.read(BoxStores.board) { BoardRecord(key: $0, value: $1) }, at: now)
     }
 }

@@ -65,11 +65,11 @@ final class MessengerArchive {
 
     var memory: MessengerMemory {
         var memory = MessengerMemory()
-        memory.messages = read(BoxStores.outbox) { key, value in
+        memory.messages = vault.read(BoxStores.outbox) { key, value in
             OutboxRecord(messageID: String(decoding: key, as: UTF8.self), decoding: value)
         }
-        memory.received = read(BoxStores.received) { ReceivedMessage(decoding: $1) }
-        memory.drops = read(BoxStores.ownDrops) { key, value in
+        memory.received = vault.read(BoxStores.received) { ReceivedMessage(decoding: $1) }
+        memory.drops = vault.read(BoxStores.ownDrops) { key, value in
             value.withUnsafeBytes { bytes in
                 var reader = ByteReader(bytes)
                 return reader.readUInt64().map {
@@ -90,15 +90,7 @@ final class MessengerArchive {
         }
         return MailDesk(
             identity: identity, prekeys: snapshot,
-            bundles: read(BoxStores.bundles) { PeerPrekeys.Record(key: $0, value: $1) }, random: random)
-    }
-
-    private func read<Record>(_ store: VaultStore, _ decode: ([UInt8], [UInt8]) -> Record?) -> [Record] {
-        vault.records(in: store).compactMap { record in
-            if let decoded = decode(record.key, record.value) { return decoded }
-            vault.remove(record.key, from: store, within: VaultLimits.relaxed)
-            return nil
-        }
+            bundles: vault.read(BoxStores.bundles) { PeerPrekeys.Record(key: $0, value: $1) }, random: random)
     }
 }
 

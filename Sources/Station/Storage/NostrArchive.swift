@@ -25,7 +25,7 @@ struct NostrArchive {
 
     /// In the order they came.
     var publications: [PublicationRecord] {
-        read(BoxStores.publications) { PublicationRecord(key: $0, value: $1) }
+        vault.read(BoxStores.publications) { PublicationRecord(key: $0, value: $1) }
     }
 
     // MARK: Events
@@ -34,14 +34,14 @@ struct NostrArchive {
     /// is shown twice.
     func keep(processed id: EventID) { vault.put([], for: id.bytes, in: BoxStores.processed, within: .zero) }
 
-    var processed: [EventID] { read(BoxStores.processed) { key, _ in EventID(key) } }
+    var processed: [EventID] { vault.read(BoxStores.processed) { key, _ in EventID(key) } }
 
     /// The event was carried. When that is lost, so is what a neighbour would have heard twice.
     func keep(carried id: EventID) {
         vault.put([], for: id.bytes, in: BoxStores.carried, within: VaultLimits.gathered)
     }
 
-    var carried: [EventID] { read(BoxStores.carried) { key, _ in EventID(key) } }
+    var carried: [EventID] { vault.read(BoxStores.carried) { key, _ in EventID(key) } }
 
     // MARK: Directory
 
@@ -59,14 +59,6 @@ struct NostrArchive {
             var reader = ByteReader(bytes)
             guard let fetchedAt = reader.readUInt64(), let csv = reader.readBytes(reader.remaining) else { return nil }
             return (csv, WallTime(milliseconds: fetchedAt))
-        }
-    }
-
-    private func read<Record>(_ store: VaultStore, _ decode: ([UInt8], [UInt8]) -> Record?) -> [Record] {
-        vault.records(in: store).compactMap { record in
-            if let decoded = decode(record.key, record.value) { return decoded }
-            vault.remove(record.key, from: store, within: VaultLimits.relaxed)
-            return nil
         }
     }
 }
