@@ -225,6 +225,24 @@ final class TrustTests: XCTestCase {
         XCTAssertNil(TrustRecord(decoding: [9] + bytes.dropFirst()))
     }
 
+    func testWhatIsReadBackFromARecordIsWrittenTheSameAgain() throws {
+        let key = try Samples.key(7).publicKey
+        for name in ["é", "\u{fffd}", "😀", "👩‍👩‍👧", "e\u{301}"] {
+            for lead in 0...4 {
+                let long = String(repeating: "a", count: lead) + String(repeating: name, count: 256)
+                let bytes = TrustRecord(noiseKey: key, nickname: long).encoded()
+                let again = try XCTUnwrap(TrustRecord(decoding: bytes))
+                XCTAssertTrue(long.utf8.starts(with: again.nickname.utf8))
+                XCTAssertEqual(again.encoded(), bytes)
+            }
+        }
+        // Length 255 of what is no UTF-8: each byte is read as three.
+        var bytes = TrustRecord(noiseKey: key, nickname: "").encoded()
+        bytes.replaceSubrange((bytes.count - 2)..., with: [255] + [UInt8](repeating: 0x80, count: 255) + [0])
+        let first = try XCTUnwrap(TrustRecord(decoding: bytes)).encoded()
+        XCTAssertEqual(TrustRecord(decoding: first)?.encoded(), first)
+    }
+
     func testTrustSurvivesARestart() throws {
         let (anna, bob) = (try table.seat("anna", 1), try table.seat("bob", 2))
         try table.does { try anna.messenger.setBlocked(true, bob.peer, at: $0) }

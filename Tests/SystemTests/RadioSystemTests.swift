@@ -4,7 +4,7 @@ import XCTest
 /// One group of radio tests: a run of `deploy/vm` with a script of `Tests/VM`, whose verdicts the tests of the same
 /// names repeat. The machine is booted once for a group.
 final class RadioGroup {
-    /// They take a quarter of an hour, so that only `deploy/test --radio` runs them.
+    /// They take a quarter of an hour and a machine to themselves, so that only `deploy/test` asks for them.
     static let isWanted = ProcessInfo.processInfo.environment["BITGATE_RADIO_TESTS"] != nil
 
     private let script: String
@@ -37,7 +37,7 @@ final class RadioGroup {
     private func run() throws -> (verdicts: [String: String], rest: String) {
         if let outcome { return outcome }
         guard RadioGroup.isWanted else {
-            throw XCTSkip("only deploy/test --radio runs these, for a quarter of an hour")
+            throw XCTSkip("only deploy/test runs these, without --quick and --no-radio")
         }
         let scratch = try Scratch()
         let check = try Programs.start(RadioGroup.vm, ["--check"], in: scratch).wait()

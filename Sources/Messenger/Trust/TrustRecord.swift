@@ -54,11 +54,8 @@ extension TrustRecord {
         bytes += noiseKey.bytes
         bytes += signingKey?.bytes ?? []
         bytes.append(bigEndian: verifiedAt.map { max(1, $0.milliseconds) } ?? 0)
-        for text in [nickname, npub ?? ""] {
-            let utf8 = Array(text.utf8.prefix(Int(UInt8.max)))
-            bytes.append(UInt8(utf8.count))
-            bytes += utf8
-        }
+        bytes.append(shortText: nickname)
+        bytes.append(shortText: npub ?? "")
         return bytes
     }
 
@@ -87,12 +84,5 @@ extension TrustRecord {
         }
         guard let record else { return nil }
         self = record
-    }
-}
-
-extension ByteReader {
-    /// One length byte and so many bytes of text; what is not UTF-8 is replaced.
-    fileprivate mutating func readShortText() -> String? {
-        readUInt8().flatMap { readBytes(Int($0)) }.map { String(decoding: $0, as: UTF8.self) }
     }
 }

@@ -102,10 +102,8 @@ extension PeerPrekeys.Record {
         bytes.append(bigEndian: UInt16(clamping: bundle.count))
         bytes += bundle
         for (id, message) in messages.sorted(by: { $0.key < $1.key }) {
-            let text = Array(message.utf8.prefix(Int(UInt8.max)))
             bytes.append(bigEndian: id)
-            bytes.append(UInt8(text.count))
-            bytes += text
+            bytes.append(shortText: message)
         }
         return bytes
     }
@@ -119,10 +117,8 @@ extension PeerPrekeys.Record {
             else { return nil }
             var messages: [UInt32: String] = [:]
             while !reader.isAtEnd {
-                guard let id = reader.readUInt32(), let size = reader.readUInt8(),
-                    let text = reader.readBytes(Int(size))
-                else { return nil }
-                messages[id] = String(decoding: text, as: UTF8.self)
+                guard let id = reader.readUInt32(), let message = reader.readShortText() else { return nil }
+                messages[id] = message
             }
             return PeerPrekeys.Record(owner: owner, bundle: bundle, messages: messages)
         }
