@@ -154,6 +154,11 @@ public enum MeshLimits {
     /// book in less than a day.
     public static let identityDisplacementsPerSecond = 0.1
     public static let identityDisplacementBurst = 1_000.0
+    /// How long a goodbye outdates what was announced before it: ours. No announce older than that passes the clock (B3
+    /// rule 5), and whoever set a clock back meanwhile is not kept out for longer.
+    public static let departureLifetime = Interval.seconds(120)
+    /// C7: as many as there may be peers.
+    public static let departureCapacity = peerCapacity
     /// B11.2: how long links stay up behind a leave.
     public static let leaveLinger = Interval.milliseconds(50)
 

@@ -20,6 +20,11 @@ final class AnnounceFeature: MeshFeature {
                 mesh.drops.count(.identityBudget)
                 return .notNow
             }
+            // Those behind us who heard the goodbye are not to see the peer again either.
+            if mesh.departures.outdate(arrival.sender, announcedAt: arrival.timestamp, at: mesh.now.monotonic) {
+                mesh.drops.count(.announceOutdated)
+                return .accepted(relay: false)
+            }
             // Replayed, or overtaken on the way: what the peer said since counts (Android's rule, chapter 03 B9.1).
             if let known, arrival.timestamp < known.announcedAt {
                 mesh.drops.count(.announceOutdated)

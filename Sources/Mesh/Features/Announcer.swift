@@ -50,7 +50,9 @@ final class Announcer: MeshFeature {
         let now = mesh.now.monotonic
         switch role {
         case .outgoing:
-            schedule.request(due: now + MeshLimits.ownSubscriptionAnnounceDelay)
+            // What was announced a moment ago went nowhere near the new link, and is not to throttle what binds it.
+            let due = max(now + MeshLimits.ownSubscriptionAnnounceDelay, schedule.earliestForced(at: now))
+            schedule.request(due: due)
             mesh.maintenance.requestSpoolFlush(due: now + MeshLimits.ownSubscriptionAnnounceDelay)
         case .incoming:
             let verdict = subscriptions.admit(neighbour: neighbour, at: now)

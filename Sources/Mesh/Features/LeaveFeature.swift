@@ -17,6 +17,12 @@ final class LeaveFeature: MeshFeature {
             mesh.drops.count(.badSignature)
             return .forged
         case .verified:
+            // Replayed, or overtaken on the way: the peer is back.
+            if let live = mesh.registry[arrival.sender], arrival.timestamp < live.announcedAt {
+                mesh.drops.count(.leaveOutdated)
+                return .accepted(relay: false)
+            }
+            mesh.departures.note(arrival.sender, saidAt: arrival.timestamp, at: mesh.now.monotonic)
             mesh.linkTable.retireProofs(of: arrival.sender)
             if mesh.registry.remove(arrival.sender) != nil {
                 mesh.refreshOwnClaim()

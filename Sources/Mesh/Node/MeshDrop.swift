@@ -21,6 +21,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case announceMismatch = "announce-mismatch"
     case announceStale = "announce-stale"
     case announceOutdated = "announce-outdated"
+    case leaveOutdated = "leave-outdated"
     case pinnedKeyMismatch = "pinned-key-mismatch"
     case stale = "stale"
     case notAddressed = "not-addressed"

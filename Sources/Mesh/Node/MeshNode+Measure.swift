@@ -4,6 +4,7 @@ extension MeshNode {
         note("duplicates", gate.remembered, configuration.duplicateCapacity + MeshLimits.fragmentDuplicateCapacity)
         note("links", linkTable.count, MeshLimits.linkCapacity)
         note("peers", registry.count, MeshLimits.peerCapacity)
+        note("departures", departures.count, MeshLimits.departureCapacity)
         note("identities", identities.count, MeshLimits.identityCapacity)
         note("pending-relays", relays.count, MeshLimits.pendingRelayCapacity)
         note("directed-spool", spool.count, MeshLimits.spoolTotal)

@@ -21,10 +21,10 @@ extension MeshNode {
             drops.count(reason)
             if reason == .clockSkew { witness(view, on: link) }
         case .copy(let admission, let reason):
-            bindToKnownAnnouncer(view, link)
             drops.count(reason)
             noteCopy(admission, on: link)
-            knownDeadline = deadline
+            let hasMet = bindCopy(view, on: link, of: ingress.peer)
+            if !hasMet { knownDeadline = deadline }
         case .fresh(let admission):
             guard linkTable.admitPacket(on: link, at: now.monotonic) else { return drops.count(.linkBudget) }
             process(view, admission, link: link, isReassembled: false)
@@ -78,12 +78,5 @@ extension MeshNode {
             gate.record(admission, view, judgement, isReassembled: isReassembled, at: now.monotonic)
         }
         if !isReassembled, !admission.isRepeat { relay(arrival, key: admission.key, verdict) }
-    }
-
-    /// An announce goes out on every link, so that each can be bound; the first copy was verified, this one binds its
-    /// link too (chapter 03 A11.1).
-    private func bindToKnownAnnouncer(_ view: FrameView, _ link: LinkID) {
-        guard view.type == .announce, view.ttl == Packet.originTTL, registry.contains(view.senderID) else { return }
-        linkTable.bind(link, to: view.senderID)
     }
 }

@@ -27,6 +27,7 @@ public final class MeshNode {
     var gate: PacketGate
     let linkTable = LinkTable()
     let registry = PeerRegistry()
+    var departures = Departures()
     let identities = IdentityBook()
     let routes = SourceRoutes()
     var traffic = TrafficMonitor()
@@ -124,6 +125,7 @@ public final class MeshNode {
     /// Drops what is pinned about a peer: the operator's way to trust on first use again (chapter 02 §2.4).
     public func forget(_ peer: PeerID) {
         identities.forget(peer)
+        departures.forget(peer)
         registry.remove(peer)
         routes.remove(peer)
         tellFeatures(.removed(peer))
