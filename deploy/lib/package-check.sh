@@ -29,9 +29,12 @@ check_inside='
     getent passwd bitgate >/dev/null || fail "there is no user bitgate"
     dpkg-query -W -f "\${Conffiles}" bitgate | grep -q " /etc/bitgate/bitgate.toml " || fail "the configuration is no conffile"
     bitgate config check >/dev/null || fail "the packaged configuration has mistakes"
+    bluetooth=/etc/systemd/system/bluetooth.service
+    [ "$(readlink $bluetooth)" = /dev/null ] || fail "the Bluetooth service can be started"
     say "installed $(dpkg-query -W -f "\${Version}" bitgate)"
 
-    printf "%s\n" "nickname = \"gate-check\"" "radio.kind = \"air\"" "air.room = \"/run/bitgate/air\"" >/check/toml
+    printf "%s\n" "nickname = \"gate-check\"" "radio.kind = \"air\"" "air.room = \"/run/bitgate/air\"" \
+        "clock.trust_system = true" >/check/toml
     cat /check/toml >/etc/bitgate/bitgate.toml
     bitgate config check >/dev/null || fail "the check wrote a bad configuration"
     install -d -o bitgate -g bitgate -m 700 /var/lib/bitgate
@@ -49,8 +52,55 @@ check_inside='
         [ -n "$identity" ] || { cat /check/status; fail "the status has no peer ID"; }
     }
     stop() { kill $daemon; wait $daemon || fail "bitgated ended with $?"; }
+    # wait_for NAME PATTERN: until a line of that output matches.
+    wait_for() {
+        n=0
+        until grep -Eq -- "$2" "/check/$1.out"; do
+            n=$((n + 1))
+            [ $n -lt 600 ] || { cat "/check/$1.out" /check/daemon; fail "$1 waits in vain for $2"; }
+            sleep 0.2
+        done
+    }
+    install -d -o bitgate -g bitgate -m 700 /check/people
+    # person NAME DESCRIPTOR: somebody with a console and a memory, in reach of the box.
+    person() {
+        [ -p "/check/$1.in" ] || mkfifo "/check/$1.in"
+        : >"/check/$1.out"
+        eval "exec $2<>/check/$1.in"
+        setpriv --reuid bitgate --regid bitgate --init-groups bitgate chat --room /run/bitgate/air --name "$1" \
+            --state "/check/people/$1" <"/check/$1.in" >"/check/$1.out" 2>&1 &
+        eval "$1=$!"
+    }
+    mail_shows() {
+        n=0
+        until bitgate mail --json | grep -qE -- "$1"; do
+            n=$((n + 1))
+            [ $n -lt 300 ] || { bitgate mail; fail "the box has no mail like $1"; }
+            sleep 0.2
+        done
+    }
+    words="the key is under the blue stone"
     run
     first=$identity
+    person alice 8
+    person bob 9
+    wait_for alice "^\\* bob came$"
+    wait_for alice "^\\* gate-check came$"
+    wait_for bob "^\\* alice came$"
+    echo "/fav bob" >&8
+    echo "/fav alice" >&9
+    wait_for alice "^\\* bob made you a favourite$"
+    wait_for bob "^\\* alice made you a favourite$"
+    echo /quit >&9
+    wait $bob || fail "bob did not leave well"
+    wait_for alice "^\\* bob left$"
+    sleep 2
+    echo "/msg bob $words" >&8
+    wait_for alice "^\\* 1 to bob: carried$"
+    mail_shows "\"deposited\":1"
+    echo /quit >&8
+    wait $alice || fail "alice did not leave well"
+    say "alice left a letter for bob in it, who is away"
     stop
     state() { (cd /var/lib/bitgate && find . -type f | sort | xargs sha256sum); }
     state >/check/state
@@ -61,8 +111,13 @@ check_inside='
     cmp -s /etc/bitgate/bitgate.toml /check/toml || fail "the upgrade changed the configuration"
     run
     [ "$identity" = "$first" ] || fail "another identity after the upgrade: $first, $identity"
+    mail_shows "\"carried\":1"
+    person bob 9
+    wait_for bob "^\\[private\\] <alice> $words$"
+    echo /quit >&9
+    wait $bob || fail "bob did not leave well"
     stop
-    say "upgraded to $(dpkg-query -W -f "\${Version}" bitgate): identity, vault and configuration are the same"
+    say "upgraded to $(dpkg-query -W -f "\${Version}" bitgate): identity and configuration are the same, and bob got the letter"
 
     dpkg -r bitgate >/check/log 2>&1 || { cat /check/log; fail "removal"; }
     [ -e /var/lib/bitgate ] && [ -e /etc/bitgate/bitgate.toml ] || fail "removal took more than the programs"
@@ -74,6 +129,29 @@ check_inside='
     [ -z "$lost" ] || fail "gone with the purge, and not ours: $lost"
     ! grep -q bitgate /etc/passwd /etc/group /etc/shadow || fail "the user is still there"
     say "purged: no file and no user left"
+
+    # The Bluetooth service of the system, as its package installs and updates it.
+    mkdir -p /usr/lib/systemd/system
+    printf "%s\n" "[Service]" "ExecStart=/bin/true" "[Install]" "WantedBy=bluetooth.target" "Alias=dbus-org.bluez.service" \
+        >/usr/lib/systemd/system/bluetooth.service
+    bluez() { for verb in unmask enable; do DPKG_MAINTSCRIPT_PACKAGE=bluez deb-systemd-helper $verb bluetooth.service >/dev/null || true; done; }
+    state_of() { systemctl --root=/ is-enabled "$1" 2>/dev/null || true; }
+    bluez
+    [ "$(state_of bluetooth.service)" = enabled ] || fail "the stand-in for bluez is not enabled"
+    dpkg -i /check/this.deb >/check/log 2>&1 || { cat /check/log; fail "install"; }
+    bluez
+    for name in bluetooth.service dbus-org.bluez.service; do
+        [ "$(state_of $name)" = masked ] || fail "$name is $(state_of $name), where bluez is"
+    done
+    rm $bluetooth
+    dpkg -i /check/this.deb >/check/log 2>&1 || { cat /check/log; fail "install once more"; }
+    [ "$(state_of bluetooth.service)" = enabled ] || fail "who lifts the mask is overruled"
+    dpkg -P bitgate >/check/log 2>&1 || { cat /check/log; fail "purge"; }
+    ln -s /dev/null $bluetooth
+    dpkg -i /check/this.deb >/check/log 2>&1 || { cat /check/log; fail "install beside a mask"; }
+    dpkg -P bitgate >/check/log 2>&1 || { cat /check/log; fail "purge beside a mask"; }
+    [ "$(state_of bluetooth.service)" = masked ] || fail "a mask that was not ours is gone"
+    say "the Bluetooth service cannot be started while the package is there, and what others set stays"
 '
 
 package_check() {

@@ -148,7 +148,7 @@ public struct Diagnosis: Equatable, Sendable {
                         .fault, "bluetoothd",
                         "\(name) runs. It takes every adapter, answers phones in bitgated's place"
                             + " and takes down its advertising.",
-                        remedy: "Run `systemctl disable --now bluetooth` and `systemctl mask bluetooth`."))
+                        remedy: "Run `systemctl mask --now bluetooth`."))
             } else if holder.sockets.contains(.links), let daemon = facts.daemon, holder.started > daemon.started {
                 findings.append(
                     DoctorFinding(
