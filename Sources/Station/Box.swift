@@ -50,7 +50,7 @@ public enum BoxStart {
             func blocked(_ failures: [WipeFailure]) -> any Box {
                 BlockedStation(premises, failures: failures, loop: loop, log: log, restart: restart)
             }
-            if let cause = premises.markers.pending {
+            if let cause = premises.pendingWipe {
                 log.warning("a wipe was not completed: it is done again")
                 if let failures = failures(of: premises.wipe(cause)) { return blocked(failures) }
             }

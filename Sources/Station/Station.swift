@@ -280,7 +280,7 @@ public final class Station: Box {
         if case .incomplete(let failures) = PanicWipe.run(with: worker) {
             log.error("the wipe is incomplete: it is tried again")
             // A new process would go on the air with what is left.
-            guard premises.markers.pending != nil else {
+            guard premises.pendingWipe != nil else {
                 wipeFailures = failures
                 panel.refresh()
                 return

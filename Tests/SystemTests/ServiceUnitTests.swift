@@ -35,6 +35,10 @@ final class ServiceUnitTests: XCTestCase {
         XCTAssertLessThanOrEqual(try exposure("bitgate-erase.service"), 2.0)
     }
 
+    func testTheHelperOfTheBootPartitionIsConfinedAsFarAsOneThatMountsCanBe() throws {
+        XCTAssertLessThanOrEqual(try exposure("bitgate-boot.service"), 2.2)
+    }
+
     func testTheDaemonMayOnlyManageControllersAndHasNoWayToTheNetwork() throws {
         let text = try String(contentsOfFile: unit("bitgated.service"), encoding: .utf8)
         let lines = Set(text.split(separator: "\n").map(String.init))
@@ -42,7 +46,8 @@ final class ServiceUnitTests: XCTestCase {
             "Type=notify", "WatchdogSec=120", "Restart=always", "StartLimitIntervalSec=0", "LimitCORE=0",
             "Conflicts=bluetooth.service", "User=bitgate", "CapabilityBoundingSet=CAP_NET_ADMIN",
             "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH", "IPAddressDeny=any", "ProtectSystem=strict",
-            "MemorySwapMax=0",
+            "MemorySwapMax=0", "RuntimeDirectoryPreserve=yes",
+            "After=bitgate-erase.path bitgate-boot.path bitgate-boot.service",
         ] {
             XCTAssertTrue(lines.contains(line), line)
         }
@@ -62,11 +67,13 @@ final class ServiceUnitTests: XCTestCase {
 
     private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: scratch.path + path) }
 
-    private func erase() throws -> String {
+    private func erase(settings: Bool = false) throws -> String {
         try file("/run/bitgate-erase/ask/now")
+        if settings { try file("/run/bitgate-erase/ask/settings") }
         let outcome = try Programs.start(Programs.root.path + "/etc/erase", [scratch.path], in: scratch).wait()
         XCTAssertEqual(outcome.errors, "")
         XCTAssertFalse(exists("/run/bitgate-erase/ask/now"), "the request is taken away")
+        XCTAssertFalse(exists("/run/bitgate-erase/ask/settings"))
         return try String(contentsOfFile: scratch.path + "/run/bitgate-erase/outcome", encoding: .utf8)
     }
 
@@ -91,6 +98,75 @@ final class ServiceUnitTests: XCTestCase {
 
     func testTheHelperIsContentWhereThereIsNothing() throws {
         XCTAssertEqual(try erase(), "ok\n")
+    }
+
+    func testTheHelperTakesFormerSettingsOnlyWhenAsked() throws {
+        let former = [
+            "/etc/bitgate/bitgate.toml.dpkg-old", "/etc/bitgate/bitgate.toml.save", "/etc/bitgate/.bitgate.toml.swp",
+            "/etc/bitgate/old/bitgate.toml", "/data/config/tor/bridges.conf", "/data/config/new.x/file",
+        ]
+        let others = ["/etc/bitgate/bitgate.toml", "/etc/bitgate/bitgate-wiping-0", "/data/config/machine-id"]
+        for path in former + others { try file(path) }
+        XCTAssertEqual(try erase(), "ok\n")
+        for path in former + others { XCTAssertTrue(exists(path), path) }
+        XCTAssertEqual(try erase(settings: true), "ok\n")
+        for path in former { XCTAssertFalse(exists(path), path) }
+        for path in others { XCTAssertTrue(exists(path), path) }
+    }
+
+    // MARK: The helper of the boot partition
+
+    private func boot(_ request: String?) throws {
+        if let request { try file("/run/bitgate-erase/ask/" + request) }
+        let outcome = try Programs.start(Programs.root.path + "/etc/boot-note", [scratch.path], in: scratch).wait()
+        XCTAssertEqual(outcome.errors, "")
+        XCTAssertEqual(outcome.status, 0)
+        if let request { XCTAssertFalse(exists("/run/bitgate-erase/ask/" + request)) }
+    }
+
+    func testANoteOnTheBootPartitionIsSeenAtEveryStartUntilItIsTakenAway() throws {
+        for place in ["/boot", "/boot/firmware"] {
+            try folder(place)
+            try folder("/run")
+            try boot(nil)
+            XCTAssertFalse(exists("/run/bitgate-erase/pending"))
+            try boot("note")
+            XCTAssertTrue(exists("/run/bitgate-erase/pending"))
+            XCTAssertTrue(exists(place + "/bitgate-wiping"))
+            try FileManager.default.removeItem(atPath: scratch.path + "/run/bitgate-erase")
+            try boot(nil)
+            XCTAssertTrue(exists("/run/bitgate-erase/pending"), "another start knows")
+            try boot("forget")
+            XCTAssertFalse(exists("/run/bitgate-erase/pending"))
+            XCTAssertFalse(exists(place + "/bitgate-wiping"))
+        }
+    }
+
+    func testABootPartitionThatTakesNoNoteIsNotSaidToHaveOne() throws {
+        try folder("/run")
+        try boot("note")
+        XCTAssertFalse(exists("/run/bitgate-erase/pending"))
+    }
+
+    func testWhatTheOwnerPutOnTheBootPartitionOfAnImageGoesWithAWipe() throws {
+        let owned = [
+            "/boot/firmware/bitgate.toml.txt", "/boot/firmware/network.conf.txt", "/boot/firmware/bridges.txt~",
+            "/boot/firmware/bitgate-report.txt",
+        ]
+        for path in owned + ["/boot/firmware/bitgate.toml", "/boot/firmware/config.txt"] { try file(path) }
+        try boot("clear")
+        XCTAssertTrue(exists("/boot/firmware/bitgate.toml"), "this is no image")
+        try folder("/usr/share/box/boot")
+        for name in ["bitgate.toml", "network.conf"] {
+            _ = try scratch.write("empty", as: "usr/share/box/boot/" + name)
+        }
+        _ = try scratch.write("secret", as: "boot/firmware/network.conf")
+        try boot("clear")
+        for path in owned { XCTAssertFalse(exists(path), path) }
+        XCTAssertTrue(exists("/boot/firmware/config.txt"))
+        XCTAssertEqual(
+            try String(contentsOfFile: scratch.path + "/boot/firmware/network.conf", encoding: .utf8), "empty")
+        XCTAssertFalse(exists("/run/bitgate-erase/uncleared"))
     }
 
     func testAHelperThatIsCutShortSaysSo() throws {

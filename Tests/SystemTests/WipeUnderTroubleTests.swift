@@ -145,13 +145,18 @@ final class WipeUnderTroubleTests: XCTestCase {
             .replacingOccurrences(of: "panic.helper = \"none\"", with: "panic.helper = \"\(folder)\"")
         try text.write(toFile: file, atomically: true, encoding: .utf8)
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
-        // In the place of systemd and its root helper.
+        // In the place of systemd and its root helpers.
         _ = try scratch.write("the journal\n", as: "words")
         let helper = try Programs.start(
             "/bin/sh",
             [
                 "-c",
-                "while sleep 0.05; do [ ! -e ask/now ] || { sleep 0.2; cat ../words >outcome; rm ask/now; }; done",
+                """
+                while sleep 0.05; do
+                    rm -f ask/clear
+                    [ ! -e ask/now ] || { sleep 0.2; cat ../words >outcome; rm ask/now; }
+                done
+                """,
             ], in: scratch, folder: folder)
         defer { _ = helper.stop() }
         let daemon = try start(file)

@@ -56,8 +56,8 @@ def install():
             *((path, "/etc/systemd/system") for path in (ROOT / "etc/systemd").glob("*.path")),
             *((path, "/etc/systemd/journald.conf.d") for path in (ROOT / "etc/systemd/journald.conf.d").iterdir()),
             *((path, "/etc/tmpfiles.d") for path in (ROOT / "etc/tmpfiles.d").iterdir()),
-            (ROOT / "etc/erase", "/usr/lib/bitgate"), (pathlib.Path(PROGRAMS) / "bitgated", "/usr/bin"),
-            (pathlib.Path(PROGRAMS) / "bitgate", "/usr/bin")):
+            *((ROOT / "etc" / name, "/usr/lib/bitgate") for name in ("erase", "boot-note")),
+            *((pathlib.Path(PROGRAMS) / name, "/usr/bin") for name in ("bitgated", "bitgate"))):
         os.makedirs(target, exist_ok=True)
         shutil.copy(source, target)
     os.makedirs("/etc/bitgate", exist_ok=True)

@@ -9,7 +9,7 @@ step "installing bitgate"
 cp files/usr/sbin/policy-rc.d root/usr/sbin/policy-rc.d
 cp bitgate.deb root/tmp/
 chroot root dpkg -i /tmp/bitgate.deb >log 2>&1 || { cat log >&2; exit 1; }
-chroot root systemctl --quiet enable bitgated.service bitgate-erase.path >&2
+chroot root systemctl --quiet enable bitgated.service bitgate-erase.path bitgate-boot.path >&2
 rm root/tmp/bitgate.deb
 
 step "files"
@@ -24,9 +24,8 @@ ln -s ../libexec/box/update root/usr/sbin/box-update
 rm -f root/etc/ssh/ssh_host_* root/var/lib/systemd/random-seed root/var/lib/dbus/machine-id root/etc/hostname.dpkg*
 rm -rf root/var/lib/apt/lists/* root/var/cache/apt/* root/var/log/* root/run/* root/tmp/*
 mkdir -p root/data root/boot/firmware root/var/lib/apt/lists/partial root/var/cache/apt/archives/partial root/var/lib/bitgate
-chroot root systemctl --quiet enable box-boot.service box-grow.service box-clock.service box-clock-save.timer \
+chroot root systemctl --quiet enable box-boot.service box-blink.service box-grow.service box-clock.service box-clock-save.timer \
     box-update.timer >&2
-chroot root systemctl --quiet mask bluetooth.service >&2
 : >root/etc/machine-id
 grep -q '^root:[*!]' root/etc/shadow || { echo "root has a password" >&2; exit 1; }
 

@@ -4,7 +4,8 @@ import Radio
 import Vault
 
 /// A box whose wipe is not complete: no radio, no network, no identity. It answers the control socket so that somebody
-/// can see what failed, and tries again when told to, and at every start.
+/// can see what failed, and tries again when told to, and at every start, as long as there is a note of the wipe. Where
+/// nothing could be written but memory, that is until the power is cut; this is told, too.
 public final class BlockedStation: Box {
     private let premises: Premises
     private let loop: any EventLoop
@@ -43,6 +44,9 @@ public final class BlockedStation: Box {
         panel.refresh()
         for failure in failures { log.error("the wipe is incomplete: \(failure.step) failed") }
         log.error("radio and network stay off; bitgate wipe tries again, and so does every start")
+        if warning != nil {
+            log.error("nothing that outlasts the power takes a note of it: a start after a cut knows nothing")
+        }
     }
 
     public func stop() {
@@ -57,7 +61,20 @@ public final class BlockedStation: Box {
     public var liveness: [RadioLiveness] { [] }
     public var summary: String { "a wipe is incomplete: radio and network are off" }
 
-    private var report: WipeReport { WipeReport(failures) }
+    private var report: WipeReport {
+        var report = WipeReport(failures)
+        if let warning { report.failures.append(warning) }
+        return report
+    }
+
+    private var warning: WipeReport.Failure? {
+        guard !premises.isWipeNotedForGood else { return nil }
+        return WipeReport.Failure(
+            step: "note",
+            reason:
+                "nothing that outlasts the power takes a note of this wipe: once it is cut, the box starts with what "
+                + "is left; destroy the card first")
+    }
 
     private func tryAgain() {
         // Somebody asks for it, whatever began the wipe before.

@@ -23,6 +23,11 @@ struct Premises {
     }
     var aftermath: Aftermath { Aftermath(in: directory) }
 
+    /// The wipe that was begun and not completed, wherever that was noted. What the boot partition knows of is a panic.
+    var pendingWipe: WipeCause? { helper.isNoted ? .panic : markers.pending }
+    /// Whether that outlasts the power.
+    var isWipeNotedForGood: Bool { helper.isNoted || markers.isLasting }
+
     private var helper: TraceHelper {
         TraceHelper(folder: configuration.panic.helper == "none" ? nil : configuration.panic.helper) {
             panel.pauseInWipe()
@@ -42,9 +47,11 @@ struct Premises {
             forgetKeys: forgetKeys,
             others: [
                 .block: { panel.showWiping() },
+                // Where neither place takes a marker. Keys of another machine are found out again at the next start.
+                .markConfiguration: { if !isMove, !markers.isLasting { try helper.note() } },
                 .silence: silence,
                 .removeTraces: {
-                    let erasure = Result { try helper.erase() }
+                    let erasure = Result { try helper.erase(settings: !sparesSettings) }
                     if !sparesSettings, let configurationPath {
                         try ConfigurationRedaction.redact(configurationPath, configuration)
                     }
@@ -60,6 +67,7 @@ struct Premises {
                         notice: cause, unprovisionedName: isBare ? Aftermath.anonymousName(using: &random) : nil
                     ).write(in: directory)
                 },
+                .unmarkConfiguration: { try helper.forget() },
             ])
     }
 }

@@ -2,12 +2,13 @@ import EventLoop
 import Glibc
 import Vault
 
-/// What removes the traces that the daemon may not: journal, Tor's client data, the caches of the system's Bluetooth
-/// service (chapter 06 §11.5 G). It runs as root, started by the service manager when a file appears, and is told
-/// nothing else.
+/// What does the part of a wipe that the daemon may not: it removes journal, Tor's client data, and the caches of the
+/// system's Bluetooth service (chapter 06 §11.5 G), and keeps a note on the boot partition where the daemon's own
+/// cannot be written. It runs as root, started by the service manager when a file appears, and is told nothing else.
 struct TraceHelper {
-    /// Longer than `bitgate-erase.service` may take, and well within the watchdog's time.
-    static let patience = 45_000
+    /// Longer than `bitgate-erase.service` may take, and `bitgate-boot.service`; and together, with the latter at both
+    /// ends of a wipe, well within the watchdog's time.
+    static let patience = (erasing: 45_000, boot: 25_000)
     private static let answerLimit = 4_096
 
     /// `nil`: there is none, by configuration.
@@ -19,23 +20,64 @@ struct TraceHelper {
         let description: String
     }
 
-    /// Asks, and waits until it is done. Where no helper is installed, there is nothing to ask.
-    func erase() throws {
-        guard let folder, access(folder, F_OK) == 0 else { return }
-        let request = folder + "/ask/now"
-        let raw = open(request, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard raw >= 0 else { throw SystemError.last("open", subject: request) }
+    /// Nil where no helper is installed: there is nothing to ask.
+    private var present: String? { folder.flatMap { access($0, F_OK) == 0 ? $0 : nil } }
+
+    /// Asks, and waits until it is done.
+    /// - Parameter settings: also what tells who runs the box: files beside the configuration, bridges, and what lies
+    ///   on the boot partition.
+    func erase(settings: Bool) throws {
+        guard let folder = present else { return }
+        let boot = Result { if settings { try clearBoot(folder) } }
+        let also = folder + "/ask/settings"
+        if settings { try put(also) } else { unlink(also) }
+        try ask(folder, "now", within: TraceHelper.patience.erasing, unit: "bitgate-erase.path")
+        let answer = try read(folder + "/outcome")
+        guard answer == "ok" else { throw Failure(description: "left behind: \(answer)") }
+        try boot.get()
+    }
+
+    private func clearBoot(_ folder: String) throws {
+        try ask(folder, "clear", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
+        guard access(folder + "/uncleared", F_OK) != 0 else {
+            throw Failure(description: "left behind: files on the boot partition")
+        }
+    }
+
+    /// Whether the boot partition has the note of a wipe.
+    var isNoted: Bool { folder.map { access($0 + "/pending", F_OK) == 0 } ?? false }
+
+    /// Notes a wipe on the boot partition.
+    func note() throws {
+        guard let folder = present else { throw Failure(description: "no helper is installed") }
+        try ask(folder, "note", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
+        guard isNoted else { throw Failure(description: "the boot partition takes no note") }
+    }
+
+    /// Takes the note away, and looks whether it is gone.
+    func forget() throws {
+        guard isNoted, let folder else { return }
+        try ask(folder, "forget", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
+        guard !isNoted else { throw Failure(description: "the note on the boot partition cannot be taken away") }
+    }
+
+    private func put(_ path: String) throws {
+        let raw = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard raw >= 0 else { throw SystemError.last("open", subject: path) }
         close(raw)
+    }
+
+    private func ask(_ folder: String, _ what: String, within limit: Int, unit: String) throws {
+        let request = folder + "/ask/" + what
+        try put(request)
         var waited = 0
         while access(request, F_OK) == 0 {
-            guard waited < TraceHelper.patience else {
+            guard waited < limit else {
                 unlink(request)
-                throw Failure(description: "nobody answers the request \(request): is bitgate-erase.path started?")
+                throw Failure(description: "nobody answers the request \(request): is \(unit) started?")
             }
             waited += pause()
         }
-        let answer = try read(folder + "/outcome")
-        guard answer == "ok" else { throw Failure(description: "left behind: \(answer)") }
     }
 
     /// One line, of the helper's own words.

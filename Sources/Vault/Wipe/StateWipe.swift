@@ -20,7 +20,7 @@ public final class StateWipe: WipeWorker {
     ///   - keyFiles: more files with unsealed keys, relative to the directory.
     ///   - kept: names in the directory that stay, beside the marker: they say nothing about anybody.
     ///   - forgetKeys: overwrites every secret of the process, of which nobody may use one afterwards.
-    ///   - others: what the caller does in a step, after what is done here.
+    ///   - others: what the caller does in a step, after what is done here, and whatever became of that.
     public init(
         _ cause: WipeCause, of directory: String, markers: WipeMarkers, keyFiles: [String] = [],
         keeping kept: Set<String>, forgetKeys: @escaping () -> Void = SecretMemory.scrub,
@@ -36,9 +36,14 @@ public final class StateWipe: WipeWorker {
     }
 
     public func perform(_ step: WipeStep) -> String? {
+        let own = problem { try ownPart(of: step) }
+        let other = problem { try others[step]?() }
+        return own ?? other
+    }
+
+    private func problem(_ body: () throws -> Void) -> String? {
         do {
-            try ownPart(of: step)
-            try others[step]?()
+            try body()
             return nil
         } catch {
             return "\(error)"

@@ -18,7 +18,9 @@ public struct WipeMarkers: Sendable {
 
     private let statePath: String
     /// The second place serves several boxes of one machine, so the name tells them apart.
-    private let otherPaths: [String]
+    private let secondPath: String
+    private let passingPath: String?
+    private var otherPaths: [String] { [secondPath] + (passingPath.map { [$0] } ?? []) }
 
     /// - Parameters:
     ///   - state: the state directory.
@@ -28,7 +30,8 @@ public struct WipeMarkers: Sendable {
     public init(state: String, second: String, passing: String? = nil) {
         statePath = state + "/" + WipeMarkers.stateName
         let name = "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array(state.utf8)).prefix(4))
-        otherPaths = [second + name] + (passing.map { [$0 + name] } ?? [])
+        secondPath = second + name
+        passingPath = passing.map { $0 + name }
     }
 
     /// The wipe that was begun and not completed; nil when there is none. A marker that cannot be read counts: whoever
@@ -38,6 +41,9 @@ public struct WipeMarkers: Sendable {
         let causes = ([statePath] + otherPaths).compactMap { WipeMarkers.read($0) }
         return causes.contains(.panic) ? .panic : causes.first
     }
+
+    /// Whether one stands that outlasts the power.
+    public var isLasting: Bool { [statePath, secondPath].contains { WipeMarkers.read($0) != nil } }
 
     private static func read(_ path: String) -> WipeCause? {
         var info = stat()

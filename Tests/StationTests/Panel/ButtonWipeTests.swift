@@ -205,8 +205,8 @@ final class ButtonWipeTests: XCTestCase {
     }
 
     func testTheHelpersAnswerIsTheStepsOutcome() throws {
-        XCTAssertNoThrow(try helper(answering: "ok\n").erase())
-        XCTAssertThrowsError(try helper(answering: "tor's client data\nthe journal\n").erase()) {
+        XCTAssertNoThrow(try helper(answering: "ok\n").erase(settings: false))
+        XCTAssertThrowsError(try helper(answering: "tor's client data\nthe journal\n").erase(settings: false)) {
             XCTAssertEqual("\($0)", "left behind: tor's client data, the journal")
         }
     }
@@ -214,12 +214,14 @@ final class ButtonWipeTests: XCTestCase {
     func testAHelperThatDoesNotAnswerIsAFailureAndItsOldAnswerDoesNotCount() throws {
         let silent = try helper(answering: nil)
         try "ok\n".write(toFile: folder + "/helper/outcome", atomically: true, encoding: .utf8)
-        XCTAssertThrowsError(try silent.erase()) { XCTAssertTrue("\($0)".contains("bitgate-erase.path"), "\($0)") }
+        XCTAssertThrowsError(try silent.erase(settings: false)) {
+            XCTAssertTrue("\($0)".contains("bitgate-erase.path"), "\($0)")
+        }
         XCTAssertFalse(FileManager.default.fileExists(atPath: folder + "/helper/ask/now"))
     }
 
     func testWhereNoHelperIsInstalledNobodyIsAsked() {
-        XCTAssertNoThrow(try TraceHelper(folder: nil, pause: { 1 }).erase())
-        XCTAssertNoThrow(try TraceHelper(folder: folder + "/nowhere", pause: { 1 }).erase())
+        XCTAssertNoThrow(try TraceHelper(folder: nil, pause: { 1 }).erase(settings: false))
+        XCTAssertNoThrow(try TraceHelper(folder: folder + "/nowhere", pause: { 1 }).erase(settings: false))
     }
 }

@@ -1,0 +1,174 @@
+import Basics
+import Crypto
+import EventLoop
+import Foundation
+import Vault
+import XCTest
+
+@testable import Station
+
+/// A wipe and the system's helpers, which here are the scripts themselves, in a folder that stands for the machine.
+final class WipeNoteTests: XCTestCase {
+    private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("etc").path
+
+    private var root = ""
+    private var helpers: Process?
+    private var restarts = 0
+    private let loop = EmbeddedLoop(
+        start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
+    private let here = HostMarks(marks: [[UInt8](repeating: 1, count: 32), nil, nil])
+
+    override func setUpWithError() throws {
+        root = try makeFolder()
+        for path in ["/run/bitgate-erase/ask", "/boot/firmware", "/etc/bitgate", "/run/bitgate"] {
+            try FileManager.default.createDirectory(atPath: root + path, withIntermediateDirectories: true)
+        }
+        // In the place of the service manager.
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c",
+            """
+            cd "$1/run/bitgate-erase/ask"
+            while sleep 0.02; do
+                [ ! -e now ] || sh "$2/erase" "$1"
+                for word in note forget clear; do [ ! -e $word ] || sh "$2/boot-note" "$1"; done
+            done
+            """, "helpers", root, WipeNoteTests.scripts,
+        ]
+        try process.run()
+        helpers = process
+    }
+
+    override func tearDown() {
+        helpers?.terminate()
+        helpers?.waitUntilExit()
+        try? FileManager.default.removeItem(atPath: root)
+    }
+
+    private var file: String { root + "/box.toml" }
+    private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: root + path) }
+    private func remove(_ path: String) throws { try FileManager.default.removeItem(atPath: root + path) }
+    private func put(_ path: String) {
+        XCTAssertTrue(FileManager.default.createFile(atPath: root + path, contents: nil))
+    }
+    private func block(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: root + path + "/x", withIntermediateDirectories: true)
+    }
+
+    private var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.stateDirectory = root + "/state"
+        configuration.controlSocket = root + "/run/bitgate/control"
+        configuration.radio.kind = .air
+        configuration.air.room = root + "/room"
+        configuration.nostr.relays = []
+        configuration.panic.markerDirectory = root + "/nowhere"
+        configuration.panic.helper = root + "/run/bitgate-erase"
+        configuration.clock.trustSystem = true
+        return configuration
+    }
+
+    private func prepare(_ configuration: Configuration? = nil) throws -> any Box {
+        try BoxStart.prepare(
+            configuration ?? self.configuration, from: file, host: here, forgetKeys: {}, loop: loop,
+            clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { false }),
+            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 })
+    }
+
+    private func live(_ configuration: Configuration? = nil, _ body: (any Box) throws -> Void) throws {
+        let box = try prepare(configuration)
+        try box.start()
+        try body(box)
+        box.stop()
+        loop.advance(by: .seconds(1))
+    }
+
+    private func ask(_ command: String, confirm: String? = nil) throws -> WipeReport {
+        let connection = try UnixSocket.connect(.stream, to: root + "/run/bitgate/control")
+        let line = ControlRequest(command: command, confirmation: confirm).line
+        XCTAssertEqual(line.withUnsafeBytes { connection.send($0) }, .bytes(line.count))
+        loop.pollDescriptors()
+        var answer = [UInt8](repeating: 0, count: 65_536)
+        guard case .bytes(let count) = answer.withUnsafeMutableBytes({ connection.read(into: $0) }),
+            case .done(let json, _)? = ControlAnswer(Array(answer.prefix(count).dropLast()), to: command)
+        else { throw POSIXError(.ECONNRESET) }
+        return try WipeReport(json: json)
+    }
+
+    /// What only lasts as long as the power is gone, and the machine starts.
+    private func cutThePower() throws {
+        for folder in ["/run/bitgate", "/run/bitgate-erase"] {
+            for name in try FileManager.default.contentsOfDirectory(atPath: root + folder) where name != "ask" {
+                try remove(folder + "/" + name)
+            }
+        }
+        let look = Process()
+        look.executableURL = URL(fileURLWithPath: "/bin/sh")
+        look.arguments = [WipeNoteTests.scripts + "/boot-note", root]
+        try look.run()
+        look.waitUntilExit()
+    }
+
+    /// The card takes no marker, and the file cannot be emptied.
+    private func closeTheCard() throws {
+        _ = try prepare()
+        try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try block("/state/" + WipeMarkers.stateName + ".new")
+        try block("/box.toml.new")
+        chmod(root + "/state", 0o700)
+    }
+
+    func testAFailedWipeIsKnownAfterAPowerCutThoughTheCardTookNoMarker() throws {
+        try closeTheCard()
+        try live { _ in _ = try ask("wipe", confirm: "destroy") }
+        XCTAssertEqual(restarts, 1)
+        XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
+        try cutThePower()
+        try live { box in
+            XCTAssertTrue(box is BlockedStation)
+            let report = try ask("wipe_status")
+            XCTAssertEqual(report.failures.map(\.step), ["removeTraces"])
+        }
+        try remove("/box.toml.new")
+        let station = try XCTUnwrap(try prepare() as? Station)
+        XCTAssertEqual(station.aftermath.notice, .panic)
+        XCTAssertFalse(exists("/boot/firmware/bitgate-wiping"))
+        XCTAssertFalse(exists("/run/bitgate-erase/pending"))
+    }
+
+    func testWhereAMarkerCanBeWrittenTheBootPartitionIsLeftAlone() throws {
+        try closeTheCard()
+        try remove("/state/" + WipeMarkers.stateName + ".new")
+        try live { _ in _ = try ask("wipe", confirm: "destroy") }
+        XCTAssertFalse(exists("/boot/firmware/bitgate-wiping"))
+        XCTAssertTrue(try prepare() is BlockedStation)
+    }
+
+    func testABoxThatCanNoteItsFailedWipeNowhereSaysSo() throws {
+        try closeTheCard()
+        try remove("/boot")
+        try block("/state/" + WipeMarkers.stateName + ".new")
+        try live { _ in _ = try ask("wipe", confirm: "destroy") }
+        // The obstacle went with the rest.
+        try block("/state/" + WipeMarkers.stateName + ".new")
+        try live { box in
+            XCTAssertTrue(box is BlockedStation)
+            let note = try XCTUnwrap(try ask("wipe_status").failures.last)
+            XCTAssertEqual(note.step, "note")
+            XCTAssertTrue(note.reason.contains("destroy the card"), note.reason)
+        }
+    }
+
+    func testAWipeTakesWhatLiesBesideTheConfigurationUnlessItIsToGoOn() throws {
+        let leftovers = ["/etc/bitgate/bitgate.toml.dpkg-old", "/etc/bitgate/.bitgate.toml.swp"]
+        for resume in [true, false] {
+            var configuration = configuration
+            configuration.panic.resume = resume
+            for path in leftovers { put(path) }
+            try live(configuration) { _ in _ = try ask("wipe", confirm: "destroy") }
+            for path in leftovers { XCTAssertEqual(exists(path), resume, path) }
+        }
+    }
+}
