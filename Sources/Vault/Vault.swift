@@ -201,8 +201,12 @@ public final class Vault {
             relaxed.insert(id)
             relaxedDeadline = relaxedDeadline ?? now + horizon
         }
-        if trouble == nil, waitingBytes >= VaultLimits.promptBytes { return arm(now) }
+        if trouble == nil, isMuchWaiting { return arm(now) }
         arm(now + (trouble == nil ? horizon : VaultLimits.retry))
+    }
+
+    private var isMuchWaiting: Bool {
+        waitingBytes >= VaultLimits.promptBytes || relaxed.count >= VaultLimits.relaxedRecords
     }
 
     private func arm(_ due: Instant) {
@@ -268,7 +272,7 @@ public final class Vault {
     private func flushDue() {
         reopenFile()
         let now = loop.now.monotonic
-        if let relaxedDeadline, relaxedDeadline > now, waitingBytes < VaultLimits.promptBytes {
+        if let relaxedDeadline, relaxedDeadline > now, !isMuchWaiting {
             write(waiting.filter { !relaxed.contains($0.key) })
         } else {
             write(waiting)

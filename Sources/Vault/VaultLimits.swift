@@ -10,6 +10,8 @@ public enum VaultLimits {
     /// For what is forgotten anyway: its loss only means that it is forgotten later. It waits for its own time instead
     /// of going with others, since what was written together is then changed together.
     public static let relaxed = Interval.minutes(30)
+    /// So many that wait for their own time are written at once, so that what writing takes stays small.
+    static let relaxedRecords = 512
     /// How soon a disk that took nothing is tried again.
     public static let retry = Interval.seconds(60)
     /// Largest content of one record, its key included.

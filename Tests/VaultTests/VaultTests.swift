@@ -75,6 +75,22 @@ final class VaultTests: XCTestCase {
         XCTAssertNil(box.loop.nextDeadline)
     }
 
+    /// What is forgotten is not kept in memory without a bound, and what one write takes stays small.
+    func testSoMuchThatIsOnlyForgottenIsWrittenBeforeItsTime() throws {
+        let box = try VaultHarness(stores: [VaultStore(number: 1, name: "notes", records: 2_000, bytes: 1 << 20)])
+        let limit = VaultLimits.relaxedRecords
+        for key in 0..<(2 * limit) { box.put("text", "\(key)") }
+        box.loop.advance(by: VaultLimits.horizon)
+        for key in 0..<(limit - 1) { box.vault.remove(Array("\(key)".utf8), from: notes, within: VaultLimits.relaxed) }
+        box.loop.advance(by: .minutes(1))
+        XCTAssertEqual(box.vault.counts[.written], 1)
+        box.vault.remove(Array("\(limit)".utf8), from: notes, within: VaultLimits.relaxed)
+        box.loop.advance(by: .zero)
+        XCTAssertEqual(box.vault.counts[.written], 2)
+        XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM record_1"), limit)
+        XCTAssertNil(box.loop.nextDeadline)
+    }
+
     /// A message that is only remembered before it was ever written must be remembered on the disk all the same.
     func testAChangeThatCanWaitDoesNotPutOffOneThatCannot() throws {
         let box = try VaultHarness()
