@@ -25,7 +25,7 @@ public enum ManagementDrop: String, CaseIterable, Sendable {
     /// Well formed, and of no concern.
     case ignoredEvent = "ignored_event"
     case malformedEvent = "malformed_event"
-    /// Nobody waits for this answer: it came after the command's limit.
+    /// Nobody waits for this answer: its command's limit was over when it came.
     case strayAnswer = "stray_answer"
     case commandTimeout = "command_timeout"
     case queueFull = "queue_full"
@@ -63,12 +63,27 @@ public final class ManagementChannel {
     private struct Lane {
         var current: Pending?
         var waiting = Queue<Pending>()
+        /// Codes of commands that had no answer in time, and since when. The kernel carries commands out in their order,
+        /// so the next answer of such a code belongs to them.
+        var unanswered: [UInt16: Instant] = [:]
+
+        /// Whether an answer comes for a command that nobody waits for any more.
+        mutating func takeUnanswered(_ code: UInt16, at now: Instant) -> Bool {
+            unanswered.removeValue(forKey: code).map { now - $0 < ManagementLimits.lateAnswer } ?? false
+        }
+
+        func isIdle(at now: Instant) -> Bool {
+            current == nil && waiting.isEmpty
+                && unanswered.values.allSatisfy { now - $0 >= ManagementLimits.lateAnswer }
+        }
     }
 
     private final class Pending {
         let command: ManagementCommand
         let completion: (ManagementOutcome) -> Void
         var limit: (any Cancellable)?
+        /// An answer went to an earlier command of the kind.
+        var hasYielded = false
 
         init(_ command: ManagementCommand, _ completion: @escaping (ManagementOutcome) -> Void) {
             self.command = command
@@ -133,6 +148,7 @@ public final class ManagementChannel {
             }
             next.limit = loop.schedule(after: next.command.limit) { [weak self] in
                 self?.counters.count(.commandTimeout)
+                self?.noteUnanswered(next, at: index)
                 self?.end(.timedOut, of: next, at: index)
             }
             lanes[index]?.current = next
@@ -151,7 +167,25 @@ public final class ManagementChannel {
         lanes[index]?.current = nil
         pending.completion(outcome)
         sendNext(to: index)
-        if let lane = lanes[index], lane.current == nil, lane.waiting.isEmpty { lanes[index] = nil }
+        if lanes[index]?.isIdle(at: loop.now.monotonic) == true { lanes[index] = nil }
+    }
+
+    /// What the kernel answers in the call itself is never late. Nor is an answer expected twice: the one that this
+    /// command left to an earlier one was its own.
+    private func noteUnanswered(_ pending: Pending, at index: UInt16) {
+        guard !pending.command.isAnsweredAtOnce, !pending.hasYielded else { return }
+        lanes[index]?.unanswered[pending.command.code] = loop.now.monotonic
+    }
+
+    private func answered(_ code: UInt16, _ outcome: ManagementOutcome, at index: UInt16) {
+        let isLate = lanes[index]?.takeUnanswered(code, at: loop.now.monotonic) ?? false
+        guard let pending = lanes[index]?.current, pending.command.code == code, !isLate else {
+            if isLate, lanes[index]?.current?.command.code == code { lanes[index]?.current?.hasYielded = true }
+            return counters.count(.strayAnswer)
+        }
+        // What was carried out later has been answered, so nothing of what came before it will be.
+        if case .success = outcome, !pending.command.isAnsweredAtOnce { lanes[index]?.unanswered.removeAll() }
+        end(outcome, of: pending, at: index)
     }
 
     /// Everything under way to a controller that is no more.
@@ -230,10 +264,7 @@ public final class ManagementChannel {
         case .malformed: counters.count(.malformedEvent)
         case .ignored: counters.count(.ignoredEvent)
         case .event(.answer(let command, let status, let parameters), let index):
-            guard let pending = lanes[index]?.current, pending.command.code == command else {
-                return counters.count(.strayAnswer)
-            }
-            end(status == .success ? .success(parameters) : .refused(status), of: pending, at: index)
+            answered(command, status == .success ? .success(parameters) : .refused(status), at: index)
         case .event(let event, let index):
             if event == .indexRemoved { abandon(index) }
             delegate?.channelHeard(event, index: index)

@@ -126,11 +126,16 @@ public enum ManagementCommand: Hashable, Sendable {
 
     /// How long the kernel may take.
     var limit: Interval {
+        if case .setPowered = self { return ManagementLimits.powerLimit }
+        return isAnsweredAtOnce ? ManagementLimits.readLimit : ManagementLimits.commandLimit
+    }
+
+    /// Whether the kernel answers out of its own memory, without waiting for the commands before it.
+    var isAnsweredAtOnce: Bool {
         switch self {
-        case .setPowered: ManagementLimits.powerLimit
         case .readVersion, .readCommands, .readIndexList, .readInformation, .readConnections, .readAdvertisingFeatures:
-            ManagementLimits.readLimit
-        default: ManagementLimits.commandLimit
+            true
+        default: false
         }
     }
 }

@@ -24,6 +24,8 @@ enum ManagementLimits {
     static let commandLimit = Interval.seconds(20)
     /// A serial controller may load firmware and start anew.
     static let powerLimit = Interval.seconds(30)
+    /// An answer that comes so long after its command's limit is still its own, and not the next one's.
+    static let lateAnswer = Interval.seconds(60)
     /// Between attempts to open the channel, doubled from the first to the last.
     static let reopening = (first: Interval.seconds(1), last: Interval.seconds(60))
     /// Events can be lost without a sign when the socket's buffer is full, so the list of controllers is read again.
@@ -44,6 +46,8 @@ enum ManagementLimits {
 
     /// Pause of advertising for an outgoing attempt, at most.
     static let longestAttempt = Interval.seconds(20)
+    /// From the beginning of an attempt until it goes ahead, whether advertising and scanning have stopped or not.
+    static let clearing = Interval.seconds(2)
     /// After it, advertising has the air for as long as the pause was, within these bounds.
     static let rest = (least: Interval.seconds(1), most: Interval.seconds(10))
 

@@ -85,6 +85,77 @@ final class ManagementChannelTests: XCTestCase {
         XCTAssertEqual(channel.counters[.strayAnswer], 1)
     }
 
+    private func loseAnswer(to command: ManagementCommand) {
+        send(command, to: 0)
+        loop.advance(by: command.limit)
+        XCTAssertEqual(outcomes.last, .timedOut)
+        outcomes.removeAll()
+    }
+
+    func testALateAnswerDoesNotEndTheNextCommandOfItsKind() {
+        start()
+        loseAnswer(to: .startDiscovery)
+        send(.startDiscovery, to: 0)
+        kernel.refuse(0x23, 0, .failed)
+        turn()
+        XCTAssertEqual(outcomes, [])
+        XCTAssertEqual(channel.counters[.strayAnswer], 1)
+        kernel.complete(0x23, 0, [6])
+        turn()
+        XCTAssertEqual(outcomes, [.success([6])])
+    }
+
+    func testAnAnswerThatNeverComesTakesAtMostOneOther() {
+        start()
+        loseAnswer(to: .startDiscovery)
+        send(.startDiscovery, to: 0)
+        kernel.complete(0x23, 0, [6])
+        turn()
+        loop.advance(by: .seconds(20))
+        XCTAssertEqual(outcomes, [.timedOut])
+        for _ in 0..<3 {
+            send(.startDiscovery, to: 0)
+            kernel.complete(0x23, 0, [6])
+            turn()
+            XCTAssertEqual(outcomes.last, .success([6]))
+        }
+    }
+
+    func testAnAnswerIsNotWaitedForAfterALaterCommandsOrAMinute() {
+        start()
+        loseAnswer(to: .startDiscovery)
+        send(.setPowered(false), to: 0)
+        kernel.complete(5, 0)
+        turn()
+        send(.startDiscovery, to: 0)
+        kernel.complete(0x23, 0, [6])
+        turn()
+        XCTAssertEqual(outcomes, [.success([]), .success([6])], "the kernel carries them out in order")
+        loseAnswer(to: .stopDiscovery)
+        loop.advance(by: .seconds(60))
+        send(.stopDiscovery, to: 0)
+        kernel.complete(0x24, 0, [6])
+        turn()
+        XCTAssertEqual(outcomes, [.success([6])])
+    }
+
+    func testNothingLateIsExpectedOfReadingsNorOfAControllerThatWasRemoved() {
+        start()
+        loseAnswer(to: .readInformation)
+        send(.readInformation, to: 0)
+        kernel.complete(4, 0, [9])
+        turn()
+        XCTAssertEqual(outcomes, [.success([9])])
+        loseAnswer(to: .setPowered(true))
+        kernel.say(5, 0, [])
+        turn()
+        send(.setPowered(true), to: 0)
+        kernel.complete(5, 0)
+        turn()
+        XCTAssertEqual(outcomes, [.success([])])
+        XCTAssertEqual(channel.counters[.strayAnswer], 0)
+    }
+
     func testAnAnswerForAnotherControllerEndsNothing() {
         start()
         send(.readInformation, to: 0)
