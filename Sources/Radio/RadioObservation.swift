@@ -32,10 +32,29 @@ public struct AdapterSnapshot: Sendable {
     public let limit: Int
     /// When a neighbour was last connected without a socket for us: somebody else answers on the ATT channel.
     public let lastStranger: Instant?
+    /// Who that is, or will be, as far as this process can see.
+    public let rival: ChannelRival?
+    /// Since when it has been open to neighbours that call, without a break; nil while it is not.
+    public let openSince: Instant?
+    /// When a neighbour that called was last taken.
+    public let lastAccepted: Instant?
+    /// How often neighbours without a link to us were heard since it opened, or took one that called.
+    public let heardUnlinked: Int
     public let lastReceived: Instant?
     public let lastSent: Instant?
     /// When it last heard a neighbour advertise.
     public let lastReport: Instant?
+}
+
+/// A process that listens where we do: the kernel gives those who call to whoever began last.
+public struct ChannelRival: Equatable, Sendable {
+    public let name: String
+    public let pid: Int32
+
+    public init(name: String, pid: Int32) {
+        self.name = name
+        self.pid = pid
+    }
 }
 
 /// When a radio was last seen to work.

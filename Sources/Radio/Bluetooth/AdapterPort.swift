@@ -22,8 +22,8 @@ public protocol AdapterPort: AnyObject {
     /// find us however many attempts fail.
     var admitsAttempt: Bool { get }
     /// Makes room on the air for an outgoing attempt, as some controllers need it (advertising and scanning pause, at
-    /// most 20 s). Call it before the socket connects, and end each attempt before the next: the kernel carries out one
-    /// at a time, and no other command meanwhile.
+    /// most 20 s). The socket connects when the delegate hears that the air is clear. End each attempt before the next:
+    /// the kernel carries out one at a time, and no other command meanwhile.
     func connectionAttemptBegan()
     func connectionAttemptEnded(_ outcome: ConnectionOutcome)
     /// Leaves the air to the links for a while, at most 5 s (chapter 03 A4, long fragment trains).
@@ -53,6 +53,8 @@ public protocol AdapterPortDelegate: AnyObject {
     func adapterUp(_ adapter: any AdapterPort, address: BluetoothAddress)
     /// No longer usable: removed, blocked, switched off or being reset. Its links end by themselves.
     func adapterDown(_ adapter: any AdapterPort)
+    /// Advertising and scanning have stopped for the attempt that began, or had two seconds to.
+    func adapterClearedAir(_ adapter: any AdapterPort)
     /// A connectable neighbour that offers the mesh service.
     func adapter(_ adapter: any AdapterPort, heard sighting: Sighting)
     func adapter(_ adapter: any AdapterPort, connected address: BluetoothAddress)

@@ -21,6 +21,12 @@ final class AdapterSeat {
     /// Connected neighbours of which we have no socket: somebody else's.
     var strangers: Set<BluetoothAddress> = []
     var lastStranger: Instant?
+    var rival: ChannelRival?
+    /// Whom we are about to call, as soon as the adapter has cleared the air for it.
+    var upcoming: BluetoothAddress?
+    private(set) var openSince: Instant?
+    private(set) var lastAccepted: Instant?
+    private(set) var heardUnlinked = 0
     var limit: LearnedLimit
     var lastReceived: Instant?
     var lastSent: Instant?
@@ -38,11 +44,12 @@ final class AdapterSeat {
     }
 
     var isUsable: Bool { address != nil }
-    var attempts: Int { connections.values.count { !$0.isConnected } }
+    private var calls: Int { connections.values.count { !$0.isConnected } }
+    var attempts: Int { calls + (upcoming == nil ? 0 : 1) }
     func count(_ role: LinkRole) -> Int { connections.values.count { $0.role == role } }
 
     /// What the controller holds: our connections, those it has not ended yet, and other people's.
-    var held: Int { connections.count - attempts + lingering.count + strangers.count }
+    var held: Int { connections.count - calls + lingering.count + strangers.count }
 
     func hasFreeSlot(at now: Instant) -> Bool { held < limit.current(at: now) }
 
@@ -69,7 +76,9 @@ final class AdapterSeat {
 
     /// Everybody who must not be called: linked, being called, or being let go.
     var busyAddresses: Set<BluetoothAddress> {
-        Set(connections.keys).union(lingering.keys).union(strangers).union(awaited.keys)
+        var busy = Set(connections.keys).union(lingering.keys).union(strangers).union(awaited.keys)
+        if let upcoming { busy.insert(upcoming) }
+        return busy
     }
 
     /// Tells the adapter what is wanted of it, when that has changed.
@@ -78,6 +87,8 @@ final class AdapterSeat {
         let advertising = hasFreeSlot(at: now)
         if advertising != wantsAdvertising {
             wantsAdvertising = advertising
+            openSince = advertising ? now : nil
+            heardUnlinked = 0
             port.setAdvertising(advertising)
         }
         let scanning = hasOutgoingSlot(at: now)
@@ -95,6 +106,13 @@ final class AdapterSeat {
         port.pauseScanning(for: span)
     }
 
+    func noteAccepted(at now: Instant) {
+        lastAccepted = now
+        heardUnlinked = 0
+    }
+
+    func noteUnlinked() { heardUnlinked += 1 }
+
     /// Forgets what belonged to the time before; its connections are the caller's to end.
     func reset() {
         address = nil
@@ -103,6 +121,8 @@ final class AdapterSeat {
         lingering.removeAll()
         awaited.removeAll()
         strangers.removeAll()
+        upcoming = nil
+        openSince = nil
         wantsAdvertising = nil
         wantsScanning = nil
     }

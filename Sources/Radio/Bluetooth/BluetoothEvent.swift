@@ -21,7 +21,7 @@ public enum BluetoothEvent: String, CaseIterable, Sendable {
     case limitLearned = "limit_learned"
     /// An incoming link when every slot was taken.
     case noFreeLink = "no_free_link"
-    /// An incoming link when too many were bound to nobody.
+    /// An incoming link when too many were bound to nobody, or to a peer that has another one.
     case tooManyUnbound = "too_many_unbound"
     /// A link that was bound to nobody for a minute, or made room for a newcomer.
     case unboundDropped = "unbound_dropped"

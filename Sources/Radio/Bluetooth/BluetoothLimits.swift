@@ -55,6 +55,9 @@ enum BluetoothLimits {
     /// A neighbour on the air of which no socket has come within this long is held by somebody else's ATT channel.
     static let socketWait = Interval.seconds(3)
 
+    /// Between two searches for the process that answers in our place.
+    static let rivalSearch = Interval.minutes(10)
+
     // Supervision (chapter 03 A13.6).
 
     /// An incoming link that neither subscribed nor delivered a frame is dropped.

@@ -204,6 +204,7 @@ final class BluetoothLink {
                 since = loop.now.monotonic
                 owner?.linkIsUp(self, id: id)
             case .frameLimitChanged(let limit):
+                dropOversize()
                 if let id { owner?.link(self, id: id, changedTo: limit) }
             case .frame(let frame):
                 lastReceived = loop.now.monotonic
@@ -262,6 +263,16 @@ final class BluetoothLink {
             }
         }
         return nil
+    }
+
+    /// A frame that waited as a PDU while the MTU shrank is more than its peer takes now. Only a write request goes all
+    /// the same, since its answer is waited for.
+    private func dropOversize() {
+        guard let waiting = data, waiting.count > bearer.mtu, waiting.first != ATTOpcode.writeRequest.rawValue else {
+            return
+        }
+        data = nil
+        count(.frameTooLong)
     }
 
     private func sent() {

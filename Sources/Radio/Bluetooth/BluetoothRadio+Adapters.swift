@@ -10,6 +10,7 @@ extension BluetoothRadio: AdapterPortDelegate {
         events.count(.adapterUp)
         seat.address = address
         seat.upSince = now
+        seat.rival = findRival?(false)
         listen(on: seat)
         onAdapterChange?(seat.index, true)
         refresh()
@@ -27,6 +28,7 @@ extension BluetoothRadio: AdapterPortDelegate {
     /// Ends all that went over an adapter. What its links had received before still counts.
     private func clear(_ seat: AdapterSeat) {
         seat.address = nil
+        if let upcoming = seat.upcoming { planner.calledUs(upcoming) }
         for link in seat.connections.values.sorted(by: { $0.opened < $1.opened }) {
             link.check()
             guard seat.connections[link.address] === link else { continue }
@@ -43,8 +45,23 @@ extension BluetoothRadio: AdapterPortDelegate {
         seat.reset()
     }
 
+    public func adapterClearedAir(_ adapter: any AdapterPort) {
+        guard isRunning, let seat = seat(adapter.index), let own = seat.address, let address = seat.upcoming else {
+            return
+        }
+        guard seat.connections[address] == nil, seat.awaited[address] == nil else {
+            giveUpCall(on: seat)
+            return refresh()
+        }
+        seat.upcoming = nil
+        connect(to: address, from: own, on: seat)
+    }
+
     public func adapter(_ adapter: any AdapterPort, heard sighting: Sighting) {
         guard isRunning, let seat = seat(adapter.index), seat.isUsable else { return }
+        if !seats.contains(where: { $0.address == sighting.address || $0.busyAddresses.contains(sighting.address) }) {
+            seat.noteUnlinked()
+        }
         heard(sighting, on: seat.index)
     }
 
@@ -58,7 +75,10 @@ extension BluetoothRadio: AdapterPortDelegate {
             seat.awaited[address] = nil
             self.events.count(.noSocket)
             seat.strangers.insert(address)
+            // Looking through the machine's processes takes a while, and anybody can make us look.
+            let isNews = seat.lastStranger.map { since - $0 >= BluetoothLimits.rivalSearch } ?? true
             seat.lastStranger = self.now
+            if isNews { seat.rival = self.findRival?(true) ?? seat.rival }
             self.refresh()
         }
     }

@@ -139,6 +139,7 @@ extension BluetoothRadio {
             return refresh()
         }
         events.count(.accepted)
+        seat.noteAccepted(at: now)
         open(socket, role: .incoming, address: address, on: seat)
         refresh()
     }
@@ -146,6 +147,7 @@ extension BluetoothRadio {
     /// Whoever calls us need not be called, and a link of the same two ends that is still in the tables is over.
     private func meet(_ address: BluetoothAddress, on seat: AdapterSeat) {
         for other in seats {
+            if other.upcoming == address { giveUpCall(on: other) }
             guard let link = other.connections[address] else { continue }
             if !link.isConnected {
                 // The kernel makes one link of two calls that cross, and leaves the second pending.
@@ -162,9 +164,21 @@ extension BluetoothRadio {
         }
     }
 
+    /// Does not call after all: there is a link already.
+    func giveUpCall(on seat: AdapterSeat) {
+        guard let address = seat.upcoming else { return }
+        events.count(.crossedConnect)
+        seat.upcoming = nil
+        planner.calledUs(address)
+        seat.port.connectionAttemptEnded(.connected)
+    }
+
     /// Whether a newcomer may stay.
     private func makeRoom(on seat: AdapterSeat) -> Bool {
-        let unbound = seat.connections.values.filter { $0.role == .incoming && isUnbound($0) }
+        let surplus = surplusIncoming
+        let unbound = seat.connections.values.filter {
+            $0.role == .incoming && (isUnbound($0) || $0.id.map(surplus.contains) == true)
+        }
         let oldest = unbound.min { $0.opened < $1.opened }.flatMap {
             now - $0.opened >= BluetoothLimits.unboundGrace ? $0 : nil
         }
@@ -174,19 +188,42 @@ extension BluetoothRadio {
                 return false
             }
             dropUnbound(oldest, of: seat)
+            // Its slot, too, is free in a moment.
+            return true
         }
         if seat.hasFreeSlot(at: now) || closeRedundant(on: seat) { return true }
         events.count(.noFreeLink)
         return false
     }
 
+    /// Incoming links to a peer that has another one. The one with a handshake is the peer's own, or else the newest
+    /// may be; whoever plays an announce back can have any number of the others. They rank with links bound to nobody
+    /// when slots are short. While there is room they stay: a phone may call two adapters, and would call again.
+    private var surplusIncoming: Set<LinkID> {
+        var best: [PeerID: (id: LinkID, isProven: Bool, opened: Instant)] = [:]
+        var surplus: Set<LinkID> = []
+        for (id, link) in links.sorted(by: { $0.key < $1.key }) where link.role == .incoming {
+            guard let peer = delegate?.peer(on: id) else { continue }
+            let new = (id: id, isProven: delegate?.provenPeer(on: id) == peer, opened: link.opened)
+            guard let old = best[peer] else {
+                best[peer] = new
+                continue
+            }
+            let isBetter = new.isProven != old.isProven ? new.isProven : new.opened >= old.opened
+            best[peer] = isBetter ? new : old
+            surplus.insert(isBetter ? old.id : new.id)
+        }
+        return surplus
+    }
+
     func supervise(_ seat: AdapterSeat) {
+        let surplus = seat.hasFreeSlot(at: now) ? [] : surplusIncoming
         for link in seat.connections.values.sorted(by: { $0.opened < $1.opened }) where link.isConnected {
             guard !link.isStalled(at: now) else {
                 link.giveUp()
                 continue
             }
-            guard isUnbound(link) else {
+            guard isUnbound(link) || link.id.map(surplus.contains) == true else {
                 link.unboundSince = nil
                 continue
             }

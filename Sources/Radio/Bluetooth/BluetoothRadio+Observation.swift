@@ -10,7 +10,9 @@ extension BluetoothRadio: ObservedRadio {
                 name: seat.name, state: status.state, isAdvertising: status.isAdvertising,
                 isScanning: status.isScanning, outgoing: connected.count { $0.role == .outgoing },
                 incoming: connected.count { $0.role == .incoming }, connecting: seat.attempts,
-                limit: seat.limit.current(at: now), lastStranger: seat.lastStranger, lastReceived: seat.lastReceived,
+                limit: seat.limit.current(at: now), lastStranger: seat.lastStranger, rival: seat.rival,
+                openSince: seat.openSince, lastAccepted: seat.lastAccepted, heardUnlinked: seat.heardUnlinked,
+                lastReceived: seat.lastReceived,
                 lastSent: connected.compactMap(\.lastSent).max() ?? seat.lastSent, lastReport: status.lastReport)
         }
     }
@@ -29,9 +31,11 @@ extension BluetoothRadio: ObservedRadio {
     public var liveness: [RadioLiveness] {
         seats.sorted { $0.index < $1.index }.map { seat in
             let status = seat.port.status
+            var proofs = [status.lastTraffic, seat.lastReceived]
+            // One that is wedged may hear and come up after each reset, and still make no connection.
+            if status.state != .wedged { proofs += [status.lastReport, seat.upSince] }
             // An empty place is no fault: doing what it is told is life enough, until something speaks against it.
-            let answer = status.state == .ready ? status.lastAnswer : nil
-            let proofs = [status.lastReport, status.lastTraffic, seat.lastReceived, seat.upSince, answer]
+            if status.state == .ready { proofs.append(status.lastAnswer) }
             // What is absent or switched off is nothing that a new process would help.
             let isExpected = [.ready, .settingUp, .wedged].contains(status.state)
             return RadioLiveness(name: seat.name, isExpected: isExpected, lastProof: proofs.compactMap { $0 }.max())

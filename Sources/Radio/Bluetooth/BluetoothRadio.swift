@@ -32,6 +32,9 @@ public final class BluetoothRadio: LinkPort {
     let source: (any AdapterSource)?
     /// An adapter became usable, or no longer is.
     public var onAdapterChange: ((_ index: UInt16, _ isUsable: Bool) -> Void)?
+    /// Looks for a process that answers in our place on the ATT channel: one known to do so, or, once somebody has,
+    /// any that could. Asked at each start of an adapter, and when a stranger has connected.
+    public var findRival: ((_ isProven: Bool) -> ChannelRival?)?
     var links: [LinkID: BluetoothLink] = [:]
     var planner = ConnectionPlanner()
     private var aloneSince: Instant
@@ -236,8 +239,11 @@ public final class BluetoothRadio: LinkPort {
         case .nothing: break
         case .wait(let until): runQueue(at: until)
         case .connect(let address, let index):
-            guard let seat = seat(index), let own = seat.address else { return }
-            connect(to: address, from: own, on: seat)
+            guard let seat = seat(index), seat.isUsable else { return }
+            // Some controllers fail for good when they connect while they advertise.
+            seat.upcoming = address
+            seat.port.connectionAttemptBegan()
+            seat.updateWants(at: now)
             if planner.waiting > 0 { runQueue(at: now + RadioLimits.attemptGap + RadioLimits.attemptSlack) }
         }
     }
@@ -253,12 +259,10 @@ public final class BluetoothRadio: LinkPort {
         }
     }
 
-    private func connect(to address: BluetoothAddress, from own: BluetoothAddress, on seat: AdapterSeat) {
-        seat.port.connectionAttemptBegan()
+    func connect(to address: BluetoothAddress, from own: BluetoothAddress, on seat: AdapterSeat) {
         do {
             let socket = try sockets.connect(from: own, to: address)
             open(socket, role: .outgoing, address: address, on: seat)
-            seat.updateWants(at: now)
         } catch {
             attemptFailed(address, on: seat, errno: error.code)
             // Whoever waits gets a turn later: a controller that refuses all would keep us here.

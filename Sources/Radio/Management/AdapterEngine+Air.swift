@@ -43,6 +43,16 @@ extension AdapterEngine {
         return nil
     }
 
+    /// Lets an attempt go ahead once nothing is on the air, or it has waited long enough.
+    mutating func letAttemptGo(at now: Instant) {
+        guard let clearBy = pause.clearBy else { return }
+        let isChanging = flight.map { $0.purpose == .advertising || $0.purpose == .scanning } ?? false
+        let isClear = scanning.since == nil && (advertising.isOff || !pause.pausesAdvertising)
+        guard now >= clearBy || isClear && !isChanging else { return }
+        pause.cleared()
+        emit(.clearedAir)
+    }
+
     /// Nothing has been heard for so long that anybody at all would be welcome, as proof that the receiver works.
     private func isSilent(at now: Instant) -> Bool {
         guard let last = [lastReport, upSince].compactMap({ $0 }).max() else { return false }

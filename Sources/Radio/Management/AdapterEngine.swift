@@ -10,6 +10,7 @@ enum AdapterEffect: Equatable {
     case readSwitch
     case up(BluetoothAddress)
     case down
+    case clearedAir
     case heard(Sighting)
     case connected(BluetoothAddress)
     case disconnected(BluetoothAddress, reason: UInt8)
@@ -235,7 +236,7 @@ struct AdapterEngine {
     var nextDeadline: Instant? {
         var deadlines = [retryAt]
         if phase == .ready {
-            deadlines += [pause.deadline, silence.deadline]
+            deadlines += [pause.deadline, pause.clearBy, silence.deadline]
             if flight == nil {
                 deadlines += [
                     reconcileAt, inspectAt, advertising.deadline(isPaused: pause.pausesAdvertising),
@@ -350,6 +351,7 @@ struct AdapterEngine {
 
     /// Sends the next command, unless one is under way.
     mutating func advance(at now: Instant) {
+        if phase == .ready { letAttemptGo(at: now) }
         guard flight == nil else { return }
         switch phase {
         case .settingUp:

@@ -38,6 +38,8 @@ struct AdvertisingKeeper {
     }
 
     var isOnAir: Bool { presence == .onAir }
+    /// Whether nothing is advertised at all.
+    var isOff: Bool { presence == .absent && foreign.isEmpty }
 
     /// When `next` may have something to say without any event.
     func deadline(isPaused: Bool) -> Instant? {

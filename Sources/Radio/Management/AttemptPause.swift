@@ -14,6 +14,8 @@ struct AttemptPause {
     private var attemptsEnd: Instant?
     private var began: Instant?
     private var restEnds = Instant.zero
+    /// Until when the attempt that began waits for a clear air; nil when it does not.
+    private(set) var clearBy: Instant?
 
     var pausesAdvertising: Bool { began != nil }
     var pausesScanning: Bool { attemptsEnd != nil }
@@ -23,6 +25,7 @@ struct AttemptPause {
     mutating func begin(at now: Instant) {
         attempts += 1
         attemptsEnd = attemptsEnd ?? now + ManagementLimits.longestAttempt
+        clearBy = now + ManagementLimits.clearing
         if began == nil, now >= restEnds { began = now }
     }
 
@@ -30,6 +33,8 @@ struct AttemptPause {
         attempts = max(0, attempts - 1)
         if attempts == 0 { finish(at: now) }
     }
+
+    mutating func cleared() { clearBy = nil }
 
     /// Ends what lasts too long. Whoever did not say that an attempt ended has no more say.
     mutating func expire(at now: Instant) {
@@ -40,6 +45,7 @@ struct AttemptPause {
     private mutating func finish(at now: Instant) {
         attempts = 0
         attemptsEnd = nil
+        clearBy = nil
         guard let began else { return }
         let pause = now - began
         restEnds = now + min(max(pause, ManagementLimits.rest.least), ManagementLimits.rest.most)

@@ -116,6 +116,7 @@ public final class ManagedAdapter: AdapterPort {
         switch effect {
         case .up(let address): delegate?.adapterUp(self, address: address)
         case .down: delegate?.adapterDown(self)
+        case .clearedAir: delegate?.adapterClearedAir(self)
         case .heard(let sighting): delegate?.adapter(self, heard: sighting)
         case .connected(let address): delegate?.adapter(self, connected: address)
         case .disconnected(let address, let reason):

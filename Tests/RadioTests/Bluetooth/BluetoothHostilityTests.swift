@@ -95,6 +95,84 @@ final class BluetoothHostilityTests: XCTestCase {
         XCTAssertEqual(b.radio.events[.beyondMTU], 1)
     }
 
+    func testFrameMadeReadyForALargerMTUIsDroppedWhenItShrinks() throws {
+        let a = world.box()
+        a.log.bindEverybody()
+        ether.capacity = 1
+        let phone = try world.dial(a)
+        let link = try XCTUnwrap(a.log.link(.incoming))
+        // The first fills the socket, the second is a PDU that waits.
+        for number in 0..<2 { a.radio.send(makeFrame(UInt8(number), size: 400), on: link, priority: .high) }
+        world.advance(.milliseconds(100))
+        phone.send([0x02, 0x17, 0x00])
+        world.advance(.milliseconds(100))
+        a.radio.send([UInt8](repeating: 9, count: 20), on: link, priority: .high)
+        var received: [[UInt8]] = []
+        for _ in 0..<6 {
+            received += phone.drain()
+            world.advance(.milliseconds(50))
+        }
+        XCTAssertEqual(received.map(\.count), [403, 3, 23])
+        XCTAssertEqual(received[1], [0x03, 0x05, 0x02])
+        XCTAssertEqual(a.radio.events[.frameTooLong], 1)
+        XCTAssertEqual(a.log.limits[link], [512, 20])
+        XCTAssertTrue(a.log.downs.isEmpty)
+    }
+
+    // MARK: One announce on many links
+
+    private func dial(_ box: BluetoothWorld.Node, as peer: UInt64) throws -> ScriptedSocket {
+        box.log.bindsAt = { _ in PeerID(value: peer) }
+        let socket = try ether.dial(from: world.phoneAddress(), to: box.address)
+        world.advance(.milliseconds(100))
+        socket.send(Phone.exchangeMTU)
+        socket.send(Phone.subscribe)
+        world.advance(.milliseconds(400))
+        return socket
+    }
+
+    func testOneAnnouncePlayedBackCannotHoldEverySlot() throws {
+        let a = world.box()
+        for number in 0..<20 {
+            _ = try dial(a, as: 7)
+            XCTAssertLessThanOrEqual(a.log.live.count, 5)
+            world.advance(number < 10 ? .milliseconds(200) : .seconds(11))
+            XCTAssertTrue(a.adapter.wantsAdvertising)
+        }
+        let honest = try dial(a, as: 8)
+        world.advance(.minutes(2))
+        XCTAssertTrue(ether.isLinked(honest.pair.from, a.address))
+        XCTAssertGreaterThan(a.radio.events[.tooManyUnbound], 0)
+        XCTAssertGreaterThan(a.radio.events[.unboundDropped], 0)
+    }
+
+    func testLinkWithAHandshakeOutlivesEveryCopyOfItsAnnounce() throws {
+        let a = world.box()
+        let honest = try dial(a, as: 7)
+        a.log.proven = [try XCTUnwrap(a.log.link(.incoming))]
+        for _ in 0..<20 {
+            _ = try dial(a, as: 7)
+            world.advance(.seconds(12))
+        }
+        XCTAssertTrue(ether.isLinked(honest.pair.from, a.address))
+        XCTAssertLessThanOrEqual(a.log.live.count, 5)
+    }
+
+    func testSecondCallOfAPhoneStaysWhileThereIsRoomAndTheNewestWhenThereIsNot() throws {
+        let a = world.box(budget: LinkBudget(total: 3, outgoing: 1, reservedForIncoming: 2))
+        let first = try dial(a, as: 7)
+        let second = try dial(a, as: 7)
+        world.advance(.minutes(10))
+        XCTAssertEqual(a.log.live.count, 2, "it would only call again")
+        let other = try dial(a, as: 8)
+        XCTAssertFalse(a.adapter.wantsAdvertising)
+        world.advance(.seconds(70))
+        XCTAssertFalse(ether.isLinked(first.pair.from, a.address))
+        XCTAssertTrue(ether.isLinked(second.pair.from, a.address))
+        XCTAssertTrue(ether.isLinked(other.pair.from, a.address))
+        XCTAssertTrue(a.adapter.wantsAdvertising)
+    }
+
     func testFragmentRelayedNowAndThenLeavesScanningHalfOfTheTime() throws {
         let (a, b) = (world.box(), world.box())
         a.log.bindEverybody()

@@ -106,6 +106,97 @@ final class BluetoothSlotTests: XCTestCase {
         XCTAssertEqual(a.radio.events[.unboundDropped], 1)
     }
 
+    func testNewcomerForWhomALinkWasDroppedIsTaken() throws {
+        let a = world.box(budget: LinkBudget(total: 4, outgoing: 0))
+        let first = try (0..<4).map { _ in try dial(a) }
+        world.advance(.seconds(11))
+        let fifth = try dial(a)
+        XCTAssertFalse(ether.isLinked(first[0].pair.from, a.address))
+        XCTAssertTrue(ether.isLinked(fifth.pair.from, a.address))
+        XCTAssertEqual(a.radio.events[.noFreeLink], 0)
+        XCTAssertEqual(a.radio.events[.unboundDropped], 1)
+    }
+
+    func testWhetherAnybodyIsTakenWhileOthersAreHeardCanBeSeen() throws {
+        let (a, b) = (world.box(), world.box())
+        a.log.bindEverybody()
+        b.log.bindEverybody()
+        world.advance(.minutes(1))
+        let mute = world.phoneAddress()
+        ether.answers[mute] = .silence
+        for _ in 0..<30 {
+            a.adapter.hear(mute)
+            world.advance(.seconds(10))
+        }
+        XCTAssertEqual(a.radio.adapters[0].openSince, .zero)
+        XCTAssertNil(a.radio.adapters[0].lastAccepted)
+        XCTAssertGreaterThan(a.radio.adapters[0].heardUnlinked, 10)
+        let phone = try dial(a)
+        XCTAssertGreaterThan(try XCTUnwrap(a.radio.adapters[0].lastAccepted), .zero + .minutes(5))
+        XCTAssertEqual(a.radio.adapters[0].heardUnlinked, 0)
+        world.connect(a, to: b)
+        for _ in 0..<10 {
+            a.adapter.hear(phone.pair.from)
+            a.adapter.hear(b.address)
+            world.advance(.seconds(10))
+        }
+        XCTAssertLessThan(a.radio.adapters[0].heardUnlinked, 2, "linked ones need not call")
+        a.adapter.goDown()
+        world.advance(.seconds(1))
+        XCTAssertNil(a.radio.adapters[0].openSince)
+    }
+
+    func testCallThatAwaitsAClearAirHasAPlaceAndGivesWayToTheCalleesOwn() throws {
+        let (a, b) = (world.box(), world.box())
+        a.adapter.clearsAir = false
+        a.adapter.hear(b.address)
+        world.advance(.seconds(3))
+        XCTAssertEqual(a.adapter.attempts, 1)
+        XCTAssertEqual(a.radio.adapters[0].connecting, 1)
+        XCTAssertTrue(ether.calls.isEmpty)
+        world.connect(b, to: a)
+        XCTAssertEqual(a.log.live.map(\.role), [.incoming])
+        XCTAssertEqual(a.adapter.outcomes, [.connected])
+        XCTAssertEqual(a.radio.adapters[0].connecting, 0)
+        a.adapter.tell { $0.adapterClearedAir($1) }
+        world.advance(.seconds(1))
+        XCTAssertEqual(ether.calls.count, 1, "too late")
+        // The next goes as ever, and one whose adapter goes does not go at all.
+        let c = world.box()
+        a.adapter.hear(c.address)
+        world.advance(.seconds(3))
+        a.adapter.goDown()
+        a.adapter.tell { $0.adapterClearedAir($1) }
+        a.adapter.comeUp()
+        world.advance(.seconds(1))
+        XCTAssertEqual(ether.calls.count, 1)
+        a.adapter.clearsAir = true
+        world.connect(a, to: c)
+        XCTAssertEqual(ether.calls.count, 2)
+    }
+
+    func testWhoAnswersInOurPlaceIsLookedForAtEachStartAndOnceWhenAStrangerComes() {
+        let a = world.box()
+        var searches: [Bool] = []
+        a.radio.findRival = { isProven in
+            searches.append(isProven)
+            return isProven ? ChannelRival(name: "other", pid: 5) : nil
+        }
+        a.adapter.goDown()
+        a.adapter.comeUp()
+        world.advance(.seconds(1))
+        XCTAssertEqual(searches, [false])
+        XCTAssertNil(a.radio.adapters[0].rival)
+        for _ in 0..<3 {
+            let stranger = world.phoneAddress()
+            a.adapter.tell { $0.adapter($1, connected: stranger) }
+            world.advance(.seconds(10))
+        }
+        XCTAssertEqual(a.radio.events[.noSocket], 3)
+        XCTAssertEqual(searches, [false, true], "strangers do not make us search all the time")
+        XCTAssertEqual(a.radio.adapters[0].rival, ChannelRival(name: "other", pid: 5))
+    }
+
     func testSecondLinkToAPeerIsGivenUpWhenSlotsAreShort() throws {
         let a = world.box(budget: LinkBudget(total: 3, outgoing: 1, reservedForIncoming: 2))
         let b = world.box()

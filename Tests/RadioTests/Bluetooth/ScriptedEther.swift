@@ -22,6 +22,8 @@ final class Ether {
     private var pending: [Pair: ScriptedSocket] = [:]
     private(set) var links: [Pair: (ScriptedSocket, ScriptedSocket)] = [:]
     private(set) var adapters: [BluetoothAddress: ScriptedAdapter] = [:]
+    /// When somebody calls, before anything comes of it.
+    var onCall: (() -> Void)?
     private(set) var calls: [(from: BluetoothAddress, to: BluetoothAddress, at: Instant)] = []
     /// Messages a socket holds until it blocks.
     var capacity = 8
@@ -38,6 +40,7 @@ final class Ether {
 
     fileprivate func call(_ socket: ScriptedSocket, _ pair: Pair) throws(SystemError) {
         calls.append((pair.from, pair.to, loop.now.monotonic))
+        onCall?()
         guard links[pair] == nil, links[pair.reversed] == nil else { throw SystemError("connect", code: EBUSY) }
         pending[pair] = socket
         loop.schedule(after: connectDelay) { [weak self, weak socket] in
@@ -292,6 +295,8 @@ final class ScriptedAdapter: AdapterPort {
     let address: BluetoothAddress
     var status = AdapterStatus(state: .absent)
     var admitsAttempt = true
+    /// Whether it says so at once when the air is clear for an attempt.
+    var clearsAir = true
     private(set) var isStarted = false
     private(set) var wantsAdvertising = false
     private(set) var wantsScanning = false
@@ -338,7 +343,10 @@ final class ScriptedAdapter: AdapterPort {
     }
     func setAdvertising(_ isWanted: Bool) { wantsAdvertising = isWanted }
     func setScanning(_ isWanted: Bool) { wantsScanning = isWanted }
-    func connectionAttemptBegan() { attempts += 1 }
+    func connectionAttemptBegan() {
+        attempts += 1
+        if clearsAir { tell { $0.adapterClearedAir($1) } }
+    }
     func connectionAttemptEnded(_ outcome: ConnectionOutcome) { outcomes.append(outcome) }
     func disconnect(_ address: BluetoothAddress) {
         disconnects.append(address)

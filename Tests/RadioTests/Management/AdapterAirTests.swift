@@ -167,6 +167,46 @@ final class AdapterAirTests: XCTestCase {
         XCTAssertEqual(world.controller.instances, [1])
     }
 
+    func testAnAttemptGoesAheadWhenNothingIsOnTheAirAnyMore() {
+        let world = advertisingWorld()
+        world.input { $0.setScanning(true, at: $1) }
+        world.advance(by: .milliseconds(100))
+        world.forget()
+        world.input { $0.attemptBegan(at: $1) }
+        XCTAssertEqual(world.news, [], "the scan is being stopped")
+        world.advance(by: .milliseconds(100))
+        XCTAssertEqual(world.news, [.clearedAir])
+        XCTAssertEqual(world.controller.instances, [])
+        XCTAssertFalse(world.controller.isDiscovering)
+        let idle = EngineWorld.ready()
+        idle.input { $0.attemptBegan(at: $1) }
+        XCTAssertEqual(idle.news, [.clearedAir], "nothing to wait for")
+    }
+
+    func testAnAttemptWaitsNoLongerThanTwoSeconds() {
+        for code: UInt16 in [0x24, 0x3f] {
+            let world = advertisingWorld()
+            world.input { $0.setScanning(true, at: $1) }
+            world.advance(by: .milliseconds(100))
+            world.controller.mute = [code]
+            world.input { $0.attemptBegan(at: $1) }
+            world.advance(by: .milliseconds(1_900))
+            XCTAssertEqual(world.news, [])
+            world.advance(by: .milliseconds(200))
+            XCTAssertEqual(world.news, [.clearedAir])
+        }
+    }
+
+    func testAnAttemptThatHasEndedIsNotLetGo() {
+        let world = advertisingWorld()
+        world.controller.mute = [0x3f]
+        world.input { $0.attemptBegan(at: $1) }
+        world.advance(by: .seconds(1))
+        world.input { $0.attemptEnded(.connected, at: $1) }
+        world.advance(by: .seconds(5))
+        XCTAssertEqual(world.news, [])
+    }
+
     func testAdvertisingReturnsAfterTwentySecondsWhateverTheAttemptDoes() {
         let world = advertisingWorld()
         world.input { $0.attemptBegan(at: $1) }

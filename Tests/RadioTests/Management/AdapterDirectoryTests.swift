@@ -232,7 +232,7 @@ final class AdapterDirectoryTests: XCTestCase {
         }
         XCTAssertEqual(world.log.take(), [], "the ladder's reset is told later")
         world.settle()
-        XCTAssertEqual(world.log.take().first, "hci0 down")
+        XCTAssertTrue(world.log.take().contains("hci0 down"))
     }
 
     func testAStoppedAdapterSaysNothingMoreEvenOfWhatHasHappened() throws {

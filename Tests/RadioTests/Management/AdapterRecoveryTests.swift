@@ -227,7 +227,7 @@ final class AdapterRecoveryTests: XCTestCase {
                 case .down:
                     XCTAssertTrue(isUp, "seed \(seed): down twice")
                     isUp = false
-                case .heard, .connected, .disconnected, .connectFailed: XCTAssertTrue(isUp, "seed \(seed)")
+                case .clearedAir, .heard, .connected, .disconnected, .connectFailed: XCTAssertTrue(isUp, "seed \(seed)")
                 case .send, .post, .readSwitch: break
                 }
             }

@@ -24,6 +24,22 @@ final class KernelWorld {
             antennas: antennas ?? AntennaSurvey(root: switches.path))
     }
 
+    /// A radio over these adapters, instead of the log.
+    func radio(over ether: Ether) -> BluetoothRadio {
+        BluetoothRadio(
+            loop: loop, configuration: BluetoothConfiguration(), source: directory, sockets: ether.port(),
+            random: SeededRandom(seed: 1))
+    }
+
+    /// A phone that offers the mesh service advertises.
+    func advertise(_ phone: BluetoothAddress, to index: UInt16) {
+        let data = AdvertisingData.advertisement(service: .meshService)
+        var report = ManagementAddress(phone).bytes + [0xb0, 0, 0, 0, 0]
+        report.append(littleEndian: UInt16(data.count))
+        kernel.say(0x12, index, report + data)
+        settle()
+    }
+
     deinit { directory.stop() }
 
     func start() {
@@ -135,6 +151,7 @@ final class AdapterLog: AdapterPortDelegate {
     }
 
     func adapterDown(_ adapter: any AdapterPort) { note(adapter, "down") }
+    func adapterClearedAir(_ adapter: any AdapterPort) { note(adapter, "clear") }
     func adapter(_ adapter: any AdapterPort, heard sighting: Sighting) { note(adapter, "heard") }
     func adapter(_ adapter: any AdapterPort, connected address: BluetoothAddress) { note(adapter, "connected") }
     func adapter(_ adapter: any AdapterPort, disconnected address: BluetoothAddress, reason: UInt8) {
