@@ -246,6 +246,18 @@ final class DoctorTests: XCTestCase {
         XCTAssertEqual(survey.daemon?.capabilities, [.networkAdministration, .rawNetwork])
         XCTAssertEqual(survey.daemon?.lockableMemory, 65_536)
         XCTAssertEqual(ProcessTable(root: folder + "/none").survey(ownPID: 1).holders, [])
+        // Only the system's daemon takes every adapter; others are suspects once somebody is found to answer.
+        let table = ProcessTable(root: folder)
+        XCTAssertNil(table.rival(isProven: false, ownPID: 1))
+        XCTAssertEqual(table.rival(isProven: true, ownPID: 1), ChannelRival(name: "gatttool", pid: 10))
+        XCTAssertNil(table.rival(isProven: true, ownPID: 10))
+        try write("bluetoothd\n", "20/comm")
+        let daemon = ChannelRival(name: "bluetoothd", pid: 20)
+        for isProven in [false, true] { XCTAssertEqual(table.rival(isProven: isProven, ownPID: 1), daemon) }
+        XCTAssertTrue(table.isRunning(daemon))
+        try write("cat\n", "20/comm")
+        XCTAssertFalse(table.isRunning(daemon), "its number is another's now")
+        XCTAssertNil(ProcessTable(root: folder + "/none").rival(isProven: true, ownPID: 1))
     }
 
     func testTheStateDirectoryIsJudgedWithoutTouchingIt() throws {

@@ -80,7 +80,8 @@ final class OperatorTextTests: XCTestCase {
         report.radio.adapters = [
             .init(
                 name: "hci0", state: "ready", advertising: true, scanning: true, outgoing: 1, incoming: 2,
-                connecting: 1, limit: 8, lastInSeconds: 3, lastOutSeconds: 61, lastReportSeconds: 5),
+                connecting: 1, limit: 8, lastInSeconds: 3, lastOutSeconds: 61, lastReportSeconds: 5,
+                lastAcceptedSeconds: 7_200),
             .init(
                 name: "hci1", state: "soft_blocked", advertising: false, scanning: false, outgoing: 0, incoming: 0,
                 connecting: 0, limit: 8),
@@ -96,7 +97,7 @@ final class OperatorTextTests: XCTestCase {
             [
                 "radio     bluetooth, 1 link on 2 adapters",
                 "          hci0: advertising, scanning, 3 of 8 links, calling 1, last frame in 3",
-                "            s ago, out 1 min 1 s ago",
+                "            s ago, out 1 min 1 s ago, last call taken 2 h ago",
                 "          hci1: soft blocked",
                 "          hci0 link 3: incoming, up 1 min 1 s, 7 in, 9 out, last frame 3 s ago",
             ])

@@ -9,6 +9,7 @@ extension ChatPeer {
 
     func watch(_ radio: any ObservedRadio) {
         if let bluetooth = radio as? BluetoothRadio {
+            bluetooth.findRival = { ProcessTable().rival(isProven: $0) }
             bluetooth.onAdapterChange = { [weak self] index, isUsable in
                 if isUsable { self?.show(.notice("hci\(index) is ready")) }
             }

@@ -1,4 +1,5 @@
 import Glibc
+import Radio
 
 /// Who runs on this machine and has Bluetooth sockets, from /proc.
 struct ProcessTable {
@@ -17,6 +18,22 @@ struct ProcessTable {
         var seesAll = true
         var daemon: DoctorFacts.Process?
     }
+
+    /// What the system's Bluetooth daemon is called; it takes every adapter.
+    static let bluetoothDaemon = "bluetoothd"
+
+    /// Who answers, or may answer, phones in this process's place, as far as it may see: where others' processes are
+    /// hidden from it, nobody.
+    /// - Parameter isProven: whether somebody does, so that any with a Bluetooth link will be who.
+    func rival(isProven: Bool, ownPID: Int32 = getpid()) -> ChannelRival? {
+        let holders = survey(ownPID: ownPID).holders
+        let daemon = holders.first { $0.name == ProcessTable.bluetoothDaemon }
+        let holder = daemon ?? (isProven ? holders.first { $0.sockets.contains(.links) } : nil)
+        return holder.map { ChannelRival(name: $0.name, pid: $0.pid) }
+    }
+
+    /// Whether it still is.
+    func isRunning(_ rival: ChannelRival) -> Bool { SystemFiles.line("\(root)/\(rival.pid)/comm") == rival.name }
 
     func survey(ownPID: Int32) -> Survey {
         let links = socketNumbers("l2cap")
@@ -40,7 +57,7 @@ struct ProcessTable {
             } else if errno == EACCES {
                 survey.seesAll = false
             }
-            guard !sockets.isEmpty || name == "bluetoothd" else { continue }
+            guard !sockets.isEmpty || name == ProcessTable.bluetoothDaemon else { continue }
             survey.holders.append(
                 DoctorFacts.Holder(name: name, pid: pid, sockets: sockets, started: started(pid)))
         }

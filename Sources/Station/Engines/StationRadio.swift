@@ -15,6 +15,7 @@ extension Station {
                 loop: loop, configuration: configuration.bluetooth, adapters: configuration.radio.adapters,
                 ownAddress: OwnAddress(
                     masterKey: masterKey, isAlwaysRandom: configuration.radio.address == .random))
+            radio.findRival = { ProcessTable().rival(isProven: $0) }
             radio.onAdapterChange = { index, isUsable in
                 if isUsable { log.info("hci\(index) is ready") } else { log.warning("hci\(index) cannot be used now") }
             }

@@ -118,6 +118,7 @@ public enum OperatorText {
         if adapter.connecting > 0 { parts.append("calling \(adapter.connecting)") }
         parts.append(adapter.lastInSeconds.map { "last frame in \(span($0)) ago" } ?? "no frame in yet")
         parts.append(adapter.lastOutSeconds.map { "out \(span($0)) ago" } ?? "none out")
+        if let accepted = adapter.lastAcceptedSeconds { parts.append("last call taken \(span(accepted)) ago") }
         if adapter.lastInSeconds == nil, let heard = adapter.lastReportSeconds {
             parts.append("a neighbour heard \(span(heard)) ago")
         }

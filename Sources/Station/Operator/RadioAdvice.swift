@@ -6,27 +6,57 @@ import Radio
 enum RadioAdvice {
     /// A stranger's connection is worth a word for so long.
     private static let strangerMemory = Interval.minutes(10)
+    /// An adapter that nobody could connect to for so long, and that heard as many neighbours meanwhile as somebody who
+    /// stays shows in ten minutes, is worth a look.
+    private static let unanswered = Interval.hours(3)
+    private static let neighboursHeard = 60
 
     static func attention(of radio: any ObservedRadio, at now: Instant) -> [StatusReport.Attention] {
-        attention(adapters: radio.adapters, obstacle: radio.obstacle, at: now)
+        attention(adapters: radio.adapters, obstacle: radio.obstacle, at: now) { ProcessTable().isRunning($0) }
     }
 
-    /// - Parameter obstacle: why there is no adapter at all.
+    /// - Parameters:
+    ///   - obstacle: why there is no adapter at all.
+    ///   - isRunning: whether a process found earlier is still there.
     static func attention(
-        adapters: [AdapterSnapshot], obstacle: AdapterStatus.State?, at now: Instant
+        adapters: [AdapterSnapshot], obstacle: AdapterStatus.State?, at now: Instant,
+        isRunning: (ChannelRival) -> Bool
     ) -> [StatusReport.Attention] {
         if let obstacle { return [withoutAdapters(obstacle)] }
         return adapters.flatMap { adapter -> [StatusReport.Attention] in
             if let advice = advice(adapter) { return [advice] }
-            guard let seen = adapter.lastStranger, now - seen < strangerMemory else { return [] }
-            return [
-                StatusReport.Attention(
-                    code: "adapter_shared",
-                    message: "Somebody else answers phones that connect to \(adapter.name), most likely the system's "
-                        + "Bluetooth daemon.",
-                    remedy: "systemctl disable --now bluetooth")
-            ]
+            return [sharing(adapter, at: now, isRunning: isRunning), silence(of: adapter, at: now)].compactMap { $0 }
         }
+    }
+
+    private static func sharing(
+        _ adapter: AdapterSnapshot, at now: Instant, isRunning: (ChannelRival) -> Bool
+    ) -> StatusReport.Attention? {
+        let rival = adapter.rival.flatMap { isRunning($0) ? $0 : nil }
+        let isProven = adapter.lastStranger.map { now - $0 < strangerMemory } ?? false
+        guard isProven || rival != nil else { return nil }
+        let name = rival.map { "\(TerminalText.escape($0.name)) (process \($0.pid))" }
+        let isDaemon = rival.map { $0.name == ProcessTable.bluetoothDaemon } ?? true
+        return StatusReport.Attention(
+            code: "adapter_shared",
+            message: isProven
+                ? "\(name ?? "Somebody else") answers phones that connect to \(adapter.name)"
+                    + (name == nil ? ", most likely the system's Bluetooth daemon." : ".")
+                : "\(name ?? "Somebody else") takes every Bluetooth adapter, and may answer phones that connect to"
+                    + " \(adapter.name).",
+            remedy: isDaemon ? "systemctl disable --now bluetooth" : "Stop it, or give it another adapter.")
+    }
+
+    /// Advertising may be off the air while everything says that it is on.
+    private static func silence(of adapter: AdapterSnapshot, at now: Instant) -> StatusReport.Attention? {
+        guard let opened = adapter.openSince else { return nil }
+        let since = max(opened, adapter.lastAccepted ?? opened)
+        guard now - since >= unanswered, adapter.heardUnlinked >= neighboursHeard else { return nil }
+        return StatusReport.Attention(
+            code: "adapter_unanswered",
+            message: "\(adapter.name) has been open to phones for hours and hears some, and none has connected.",
+            remedy: "Open bitchat on a phone beside it. If they do not find each other, unplug the adapter and plug it"
+                + " in again, or restart the machine; `bitgate doctor` says who else uses it.")
     }
 
     private static func withoutAdapters(_ obstacle: AdapterStatus.State) -> StatusReport.Attention {

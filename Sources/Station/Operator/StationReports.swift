@@ -140,7 +140,8 @@ extension Station {
             connecting: adapter.connecting, limit: adapter.limit,
             lastInSeconds: adapter.lastReceived.map { seconds(since: $0, now) },
             lastOutSeconds: adapter.lastSent.map { seconds(since: $0, now) },
-            lastReportSeconds: adapter.lastReport.map { seconds(since: $0, now) })
+            lastReportSeconds: adapter.lastReport.map { seconds(since: $0, now) },
+            lastAcceptedSeconds: adapter.lastAccepted.map { seconds(since: $0, now) })
     }
 
     private func report(

@@ -62,6 +62,7 @@ extension StatusReport.Adapter: JSONConvertible {
         lastInSeconds = try json.optionalInteger("last_in_seconds")
         lastOutSeconds = try json.optionalInteger("last_out_seconds")
         lastReportSeconds = try json.optionalInteger("last_report_seconds")
+        lastAcceptedSeconds = try json.optionalInteger("last_accepted_seconds")
     }
 
     public var json: JSONValue {
@@ -71,6 +72,7 @@ extension StatusReport.Adapter: JSONConvertible {
             "connecting": .count(connecting), "limit": .count(limit),
             "last_in_seconds": lastInSeconds.map { .count($0) }, "last_out_seconds": lastOutSeconds.map { .count($0) },
             "last_report_seconds": lastReportSeconds.map { .count($0) },
+            "last_accepted_seconds": lastAcceptedSeconds.map { .count($0) },
         ]
     }
 }
