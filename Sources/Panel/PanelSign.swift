@@ -13,6 +13,8 @@ public enum PanelSign: String, CaseIterable, Sendable {
     case torAlmost = "tor-almost"
     /// Going directly: relays see this box's address.
     case withoutTor = "without-tor"
+    /// Where one lamp tells of everything: the way to the internet is as configured, and nobody answers there.
+    case noRelay = "no-relay"
     /// Observed proof of life, as opposed to a lamp that stays on.
     case alive
     case silent
@@ -38,6 +40,7 @@ public enum PanelSign: String, CaseIterable, Sendable {
         case .torBeginning: .flashes(3)
         case .torAlmost: .flashes(4)
         case .withoutTor: LampPattern(2_700, 100, 100, 100)
+        case .noRelay: LampPattern(900, 250, 150, 1_700)
         case .alive: LampPattern(1_900, 100)
         case .mailWaiting: LampPattern(1_000, 1_000)
         case .fault: .flashes(6)
@@ -63,6 +66,7 @@ public enum PanelSign: String, CaseIterable, Sendable {
         case .torBeginning: "Tor is connecting, below half"
         case .torAlmost: "Tor is connecting, more than half"
         case .withoutTor: "on the internet without Tor, as configured: relays see this box's address"
+        case .noRelay: "running, and no relay answers: what is said here stays within reach of the radio"
         case .alive: "heard lately"
         case .silent: "nothing heard lately"
         case .mailWaiting: "letters are waiting for people who are not here"

@@ -50,9 +50,11 @@ public enum PanelFace {
             if state.isStarting { return .starting }
             if state.hasFault { return .fault }
             if !state.isClockTrusted { return .waitingForTime }
-            return isAlone ? internetSign(state, whenAlive: .well) : .well
+            // Dark means no power, or that nobody is at home: a box that runs never is.
+            return isAlone ? internetSign(state, whenAlive: .well, whenSilent: .noRelay) : .well
         case .mesh: return state.isMeshAlive ? .alive : .silent
-        case .internet: return state.isClockTrusted ? internetSign(state, whenAlive: .alive) : .waitingForTime
+        case .internet:
+            return state.isClockTrusted ? internetSign(state, whenAlive: .alive, whenSilent: .silent) : .waitingForTime
         case .mail: return state.isMailWaiting ? .mailWaiting : .dark
         }
     }
@@ -66,12 +68,14 @@ public enum PanelFace {
         }
     }
 
-    private static func internetSign(_ state: PanelState, whenAlive alive: PanelSign) -> PanelSign {
+    private static func internetSign(
+        _ state: PanelState, whenAlive alive: PanelSign, whenSilent silent: PanelSign
+    ) -> PanelSign {
         switch state.tor {
         case .unreachable: .torUnreachable
         case .connecting(let percent): percent < 50 ? .torBeginning : .torAlmost
-        case .ready: state.isInternetAlive ? alive : .silent
-        case .off: state.isInternetAlive ? .withoutTor : .silent
+        case .ready: state.isInternetAlive ? alive : silent
+        case .off: state.isInternetAlive ? .withoutTor : silent
         }
     }
 }

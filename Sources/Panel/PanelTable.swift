@@ -44,8 +44,9 @@ public enum PanelTable {
         let isAlone = appears(sign, isAlone: true)
         let lamps = Lamp.allCases.filter { appears(sign, on: $0) }
         guard lamps != Lamp.allCases else { return "all" }
-        let names = lamps.map(\.rawValue).joined(separator: ", ")
-        return isAlone && !lamps.contains(.status) ? names + "; status where it is the only lamp" : names
+        var places = lamps.isEmpty ? [] : [lamps.map(\.rawValue).joined(separator: ", ")]
+        if isAlone, !lamps.contains(.status) { places.append("status where it is the only lamp") }
+        return places.joined(separator: "; ")
     }
 
     private static func appears(_ sign: PanelSign, on lamp: Lamp) -> Bool {

@@ -74,6 +74,27 @@ final class PanelSignTests: XCTestCase {
         XCTAssertEqual(lone { $0.tor = .unreachable }, .torUnreachable)
         XCTAssertEqual(lone { $0.tor = .off }, .withoutTor)
         XCTAssertEqual(lone { $0.isClockTrusted = false }, .waitingForTime)
+        for tor in [PanelState.Tor.off, .ready] {
+            XCTAssertEqual(lone { ($0.tor, $0.isInternetAlive) = (tor, false) }, .noRelay)
+        }
+    }
+
+    func testALoneLampOfABoxThatRunsIsNeverDark() {
+        for bits in 0..<32 {
+            for tor in [PanelState.Tor.off, .unreachable, .connecting(percent: 0), .connecting(percent: 99), .ready] {
+                let state = state {
+                    $0.tor = tor
+                    $0.isClockTrusted = bits & 1 == 0
+                    $0.isMeshAlive = bits & 2 == 0
+                    $0.isInternetAlive = bits & 4 == 0
+                    $0.isMailWaiting = bits & 8 == 0
+                    $0.hasFault = bits & 16 == 0
+                }
+                let sign = PanelFace.sign(of: .status, in: state, gesture: nil, isAlone: true)
+                XCTAssertFalse(sign.pattern.spans.isEmpty, "\(sign) \(state)")
+                XCTAssertFalse(sign.pattern.isSteady, "\(sign): a daemon that hangs would look the same")
+            }
+        }
     }
 
     func testAWipeGoesBeforeEverything() {

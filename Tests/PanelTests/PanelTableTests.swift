@@ -36,6 +36,7 @@ final class PanelTableTests: XCTestCase {
         XCTAssertEqual(PanelTable.lamps(of: .mailWaiting), "mail")
         XCTAssertEqual(PanelTable.lamps(of: .waitingForTime), "status, internet")
         XCTAssertEqual(PanelTable.lamps(of: .torAlmost), "internet; status where it is the only lamp")
+        XCTAssertEqual(PanelTable.lamps(of: .noRelay), "status where it is the only lamp")
     }
 
     func testPatternsAreDescribedInWordsThatFit() {
