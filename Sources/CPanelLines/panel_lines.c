@@ -64,17 +64,15 @@ int panel_line_set(struct panel_line *line, int is_active) { return gpiod_line_s
 
 int panel_line_fd(struct panel_line *line) { return gpiod_line_event_get_fd(line->line); }
 
-int panel_line_drain(struct panel_line *line) {
-    int count = 0;
+int panel_line_next_edge(struct panel_line *line, int *is_active, int64_t *at) {
     const struct timespec now = {0, 0};
-    for (;;) {
-        int ready = gpiod_line_event_wait(line->line, &now);
-        if (ready < 0) return -1;
-        if (ready == 0) return count;
-        struct gpiod_line_event event;
-        if (gpiod_line_event_read(line->line, &event) < 0) return -1;
-        count++;
-    }
+    int ready = gpiod_line_event_wait(line->line, &now);
+    if (ready <= 0) return ready;
+    struct gpiod_line_event event;
+    if (gpiod_line_event_read(line->line, &event) < 0) return -1;
+    *is_active = event.event_type == GPIOD_LINE_EVENT_RISING_EDGE;
+    *at = (int64_t)event.ts.tv_sec * 1000000000 + event.ts.tv_nsec;
+    return 1;
 }
 
 void panel_line_close(struct panel_line *line) {
@@ -91,8 +89,6 @@ struct panel_line {
     struct gpiod_edge_event_buffer *events;
     unsigned offset;
 };
-
-enum { EVENTS_AT_A_TIME = 16 };
 
 const char *panel_library_version(void) { return gpiod_api_version(); }
 
@@ -126,7 +122,10 @@ static int configure(struct gpiod_line_settings *settings, unsigned flags) {
             settings, flags & PANEL_LINE_OUTPUT ? GPIOD_LINE_DIRECTION_OUTPUT : GPIOD_LINE_DIRECTION_INPUT))
         return -1;
     gpiod_line_settings_set_active_low(settings, (flags & PANEL_LINE_ACTIVE_LOW) != 0);
-    if (flags & PANEL_LINE_INPUT && gpiod_line_settings_set_edge_detection(settings, GPIOD_LINE_EDGE_BOTH)) return -1;
+    if (flags & PANEL_LINE_INPUT &&
+        (gpiod_line_settings_set_edge_detection(settings, GPIOD_LINE_EDGE_BOTH) ||
+         gpiod_line_settings_set_event_clock(settings, GPIOD_LINE_CLOCK_MONOTONIC)))
+        return -1;
     if (flags & PANEL_LINE_PULL_UP) return gpiod_line_settings_set_bias(settings, GPIOD_LINE_BIAS_PULL_UP);
     if (flags & PANEL_LINE_PULL_DOWN) return gpiod_line_settings_set_bias(settings, GPIOD_LINE_BIAS_PULL_DOWN);
     return 0;
@@ -157,7 +156,7 @@ struct panel_line *panel_line_open(const char *chip_path, unsigned offset, unsig
     struct panel_line *opened = calloc(1, sizeof *opened);
     if (opened) {
         opened->offset = offset;
-        opened->events = gpiod_edge_event_buffer_new(EVENTS_AT_A_TIME);
+        opened->events = gpiod_edge_event_buffer_new(1);
         if (opened->events) opened->request = request(chip, offset, flags, consumer);
     }
     int error = errno;
@@ -184,16 +183,15 @@ int panel_line_set(struct panel_line *line, int is_active) {
 
 int panel_line_fd(struct panel_line *line) { return gpiod_line_request_get_fd(line->request); }
 
-int panel_line_drain(struct panel_line *line) {
-    int count = 0;
-    for (;;) {
-        int ready = gpiod_line_request_wait_edge_events(line->request, 0);
-        if (ready < 0) return -1;
-        if (ready == 0) return count;
-        int read = gpiod_line_request_read_edge_events(line->request, line->events, EVENTS_AT_A_TIME);
-        if (read < 0) return -1;
-        count += read;
-    }
+int panel_line_next_edge(struct panel_line *line, int *is_active, int64_t *at) {
+    int ready = gpiod_line_request_wait_edge_events(line->request, 0);
+    if (ready <= 0) return ready;
+    if (gpiod_line_request_read_edge_events(line->request, line->events, 1) != 1) return -1;
+    struct gpiod_edge_event *event = gpiod_edge_event_buffer_get_event(line->events, 0);
+    if (!event) return -1;
+    *is_active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE;
+    *at = (int64_t)gpiod_edge_event_get_timestamp_ns(event);
+    return 1;
 }
 
 void panel_line_close(struct panel_line *line) {

@@ -3,6 +3,9 @@ import Basics
 /// What a finger does with the one button (chapter 06 §11.5): a tap shows the status; a press of five seconds arms the
 /// wipe, and a second one of a second within five confirms it. Whatever else happens cancels. Pure: levels and times
 /// come in, events come out.
+///
+/// What counts is when things happened, not when they were heard of: no span is over before the level was seen behind
+/// its end, and a change nobody told the time of is taken to have happened when it helps a wipe least.
 public struct ButtonGesture: Sendable {
     public enum Event: Equatable, Sendable {
         case tapped
@@ -32,10 +35,19 @@ public struct ButtonGesture: Sendable {
         case stuck
     }
 
+    /// A level that is not known to last yet.
+    private struct Change {
+        /// From when it counts.
+        let since: Instant
+        /// When it has lasted long enough to be one.
+        let settled: Instant
+    }
+
     private var phase: Phase
     private var level: Bool
-    private var raw: Bool
-    private var rawSince: Instant
+    private var change: Change?
+    /// Up to here the level is known.
+    private var seen: Instant
     private var events: [Event] = []
     private let debounce: Interval
 
@@ -45,31 +57,59 @@ public struct ButtonGesture: Sendable {
     public init(isPressed: Bool, at now: Instant, debounce: Interval = PanelLimits.debounce) {
         self.debounce = debounce
         level = isPressed
-        raw = isPressed
-        rawSince = now
+        seen = now
         phase = isPressed ? .stuck : .idle
         if isPressed { events = [.stuck] }
     }
 
     public var isStuck: Bool { phase == .stuck }
 
-    /// The level as read now.
+    /// The level last heard of.
+    public var isActive: Bool { change == nil ? level : !level }
+
+    /// The level changed at this time.
+    public mutating func edge(_ isPressed: Bool, at then: Instant) {
+        let then = max(then, seen)
+        pass(until: then)
+        guard isPressed != isActive else { return }
+        change = isPressed == level ? nil : Change(since: then, settled: then + debounce)
+    }
+
+    /// The level as read now. When it is another than before, nobody told since when: a press counts from now, and a
+    /// release from when the press was last seen.
     public mutating func read(_ isPressed: Bool, at now: Instant) {
-        timeout(at: now)
-        if isPressed != raw {
-            raw = isPressed
-            rawSince = now
+        let now = max(now, seen)
+        if isPressed != isActive {
+            if let change, change.settled <= now { pass(until: change.settled) }
+            change =
+                isPressed == level ? nil : Change(since: isPressed ? now : seen, settled: now + debounce)
+        }
+        pass(until: now)
+    }
+
+    /// Edges were lost: whatever was begun is given up.
+    public mutating func loseTrack() {
+        switch phase {
+        case .idle, .stuck, .spent: break
+        case .pressed(let since): phase = .spent(since: since)
+        case .arming(let since), .armed(let since), .confirming(let since): become(.spent(since: since), .cancelled)
+        case .awaiting: become(.idle, .cancelled)
         }
     }
 
     public mutating func nextEvent() -> Event? { events.isEmpty ? nil : events.removeFirst() }
 
-    public var nextDeadline: Instant? {
-        let settled = raw != level ? rawSince + debounce : nil
-        return [settled, phaseDeadline].compactMap { $0 }.min()
+    /// When to read the level again.
+    public var nextDeadline: Instant? { [change?.settled, phaseDeadline].compactMap { $0 }.min() }
+
+    /// Nil while a change made before it is not known to be one.
+    private var phaseDeadline: Instant? {
+        guard let due = phaseEnd else { return nil }
+        if let change, change.since < due { return nil }
+        return due
     }
 
-    private var phaseDeadline: Instant? {
+    private var phaseEnd: Instant? {
         switch phase {
         case .idle, .stuck: nil
         case .pressed(let since): since + PanelLimits.tap
@@ -80,13 +120,14 @@ public struct ButtonGesture: Sendable {
         }
     }
 
-    /// Lets time pass, in the order in which things became due.
-    public mutating func timeout(at now: Instant) {
-        while let due = nextDeadline, due <= now {
-            // Where both are due, what the finger did counts from when it did it.
-            if raw != level, rawSince + debounce == due {
-                level = raw
-                changed(at: rawSince)
+    /// The level was as last heard of until this time: everything that became due by then, in its order.
+    private mutating func pass(until then: Instant) {
+        seen = then
+        while let due = nextDeadline, due <= then {
+            if let change, change.settled == due {
+                self.change = nil
+                level.toggle()
+                changed(at: change.since)
             } else {
                 elapsed(at: due)
             }

@@ -1,3 +1,4 @@
+import Basics
 import CPanelLines
 import EventLoop
 import Glibc
@@ -49,8 +50,20 @@ public final class GPIOLine {
     /// Readable when an edge was seen.
     public var descriptor: Int32 { panel_line_fd(line) }
 
-    /// Takes the edges seen so far; false when the line is gone.
-    public func drain() -> Bool { panel_line_drain(line) >= 0 }
+    /// Takes the edges seen so far; nil when the line is gone.
+    public func takeEdges() -> [LineEdge]? {
+        var edges: [LineEdge] = []
+        while edges.count < PanelLimits.edgesAtATime {
+            var level: Int32 = 0
+            var at: Int64 = 0
+            switch panel_line_next_edge(line, &level, &at) {
+            case 1: edges.append(LineEdge(isActive: level == 1, at: Instant(nanoseconds: at)))
+            case 0: return edges
+            default: return nil
+            }
+        }
+        return edges
+    }
 }
 
 /// Why a line cannot be had, with what to do about it.

@@ -107,6 +107,9 @@ public final class Panel {
         }
     }
 
+    /// A finger is on the button, or a gesture is under way.
+    public var isInUse: Bool { gestureSign != nil || gesture.map { $0.isActive && !$0.isStuck } ?? false }
+
     /// No panel, which is no error.
     public var isEmpty: Bool { configuration.isEmpty }
 
@@ -209,10 +212,7 @@ public final class Panel {
     // MARK: Button
 
     func buttonChanged() {
-        guard isRunning, let button else { return }
-        if !button.drain() {
-            lostButton()
-        }
+        guard isRunning, button != nil else { return }
         update()
     }
 
@@ -224,11 +224,39 @@ public final class Panel {
     }
 
     private func listen(at now: Instant) {
-        guard let button else { return }
-        guard let isPressed = button.isActive else { return lostButton() }
+        guard let button, var gesture else { return }
         nextPoll = now + PanelLimits.buttonPoll
-        gesture?.read(isPressed, at: now)
-        while let event = gesture?.nextEvent() { handle(event, at: now) }
+        guard take(button.takeEdges(), into: &gesture, at: now), var isPressed = button.isActive else {
+            return lostButton()
+        }
+        // An edge may have come between the two: it knows better when that was.
+        if isPressed != gesture.isActive {
+            guard take(button.takeEdges(), into: &gesture, at: now), let again = button.isActive else {
+                return lostButton()
+            }
+            isPressed = again
+        }
+        gesture.read(isPressed, at: now)
+        self.gesture = gesture
+        while let event = self.gesture?.nextEvent() { handle(event, at: now) }
+    }
+
+    /// - Returns: false when the line is gone.
+    private func take(_ edges: [LineEdge]?, into gesture: inout ButtonGesture, at now: Instant) -> Bool {
+        guard let edges else { return false }
+        // What was lost may have been before them or behind.
+        let isPart = edges.count >= PanelLimits.edgesKept
+        if isPart { gesture.loseTrack() }
+        defer { if isPart { gesture.loseTrack() } }
+        for edge in edges {
+            // Some kernels stamp edges with another clock; when such a one was is not known.
+            if edge.at <= now + PanelLimits.buttonPoll {
+                gesture.edge(edge.isActive, at: edge.at)
+            } else {
+                gesture.read(edge.isActive, at: now)
+            }
+        }
+        return true
     }
 
     private func handle(_ event: ButtonGesture.Event, at now: Instant) {

@@ -13,6 +13,10 @@ public enum PanelLimits {
     /// How long the second press may be waited for, and how long it is held to confirm.
     static let confirmWindow = Interval.seconds(5)
     static let confirmHold = Interval.seconds(1)
+    /// Edges taken in one turn of the loop: more than the kernel keeps.
+    static let edgesAtATime = 64
+    /// Edges the kernel keeps for a line. Where so many are waiting, some may be lost.
+    static let edgesKept = 16
     /// A press that lasts longer is no finger.
     static let stuck = Interval.seconds(30)
 

@@ -8,8 +8,21 @@ public protocol PanelLine: AnyObject {
     func set(_ isActive: Bool) -> Bool
     /// Readable when the level changed; nil where there is no such thing, and the level is only read now and then.
     var edges: Int32? { get }
-    /// Takes the changes reported so far; false when the line is gone.
-    func drain() -> Bool
+    /// Takes the changes reported so far, oldest first; nil when the line is gone.
+    func takeEdges() -> [LineEdge]?
+}
+
+/// A change of a line's level.
+public struct LineEdge: Equatable, Sendable {
+    /// The level behind it.
+    public let isActive: Bool
+    /// When it happened, which may be long before it is taken.
+    public let at: Instant
+
+    public init(isActive: Bool, at: Instant) {
+        self.isActive = isActive
+        self.at = at
+    }
 }
 
 extension GPIOLine: PanelLine {

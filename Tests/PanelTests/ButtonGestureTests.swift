@@ -6,11 +6,15 @@ import XCTest
 final class ButtonGestureTests: XCTestCase {
     private typealias Event = ButtonGesture.Event
 
-    /// Plays levels, each with its time in milliseconds, and returns what was reported until `end`.
+    /// Plays changes, each with its time in milliseconds, and returns what was reported until `end`.
     private func play(_ levels: [(Int, Bool)], until end: Int, startsPressed: Bool = false) -> [Event] {
         var gesture = ButtonGesture(isPressed: startsPressed, at: at(0))
-        for (time, isPressed) in levels { gesture.read(isPressed, at: at(time)) }
-        gesture.timeout(at: at(end))
+        for (time, isPressed) in levels { gesture.edge(isPressed, at: at(time)) }
+        gesture.read(gesture.isActive, at: at(end))
+        return events(of: &gesture)
+    }
+
+    private func events(of gesture: inout ButtonGesture) -> [Event] {
         var events: [Event] = []
         while let event = gesture.nextEvent() { events.append(event) }
         return events
@@ -96,11 +100,106 @@ final class ButtonGestureTests: XCTestCase {
         for _ in 0..<20_000 {
             time += isPressed ? Int.random(in: 1...4_900, using: &random) : Int.random(in: 40...9_000, using: &random)
             isPressed.toggle()
-            gesture.read(isPressed, at: at(time))
+            gesture.edge(isPressed, at: at(time))
             while let event = gesture.nextEvent() {
                 XCTAssertNotEqual(event, .confirmed)
                 XCTAssertNotEqual(event, .armed)
             }
+        }
+    }
+
+    // MARK: Late
+
+    func testAReleaseBeforeTheEndOfAHoldCountsHoweverLateItIsHeardOf() {
+        // Let go within the time contacts may bounce before the end: it is settled behind it, and came before.
+        for early in [1, 10, 29, 30, 31, 500] {
+            XCTAssertEqual(
+                play([(1_000, true), (7_000, false), (8_000, true), (9_000 - early, false)], until: 60_000).last,
+                .cancelled, "\(early)")
+            XCTAssertEqual(play([(1_000, true), (6_000 - early, false)], until: 60_000).last, .cancelled, "\(early)")
+        }
+        XCTAssertTrue(
+            play([(1_000, true), (7_000, false), (8_000, true), (9_000, false)], until: 60_000).contains(.confirmed))
+    }
+
+    func testWhatIsReportedDoesNotDependOnHowLateEdgesAreHeardOf() {
+        var random = SeededRandom(seed: 17)
+        let holds = [5, 20, 300, 980, 995, 1_005, 1_020, 4_990, 5_010, 6_000, 31_000]
+        let pauses = [5, 25, 40, 400, 2_000, 4_960, 5_040, 9_000]
+        var confirmed = 0
+        for _ in 0..<3_000 {
+            var edges: [(at: Int, isPressed: Bool)] = []
+            var time = 100
+            for _ in 0..<Int.random(in: 1...6, using: &random) {
+                edges.append((time, true))
+                time += holds.randomElement(using: &random) ?? 5
+                edges.append((time, false))
+                time += pauses.randomElement(using: &random) ?? 5
+            }
+            time += 60_000
+            let prompt = play(edges.map { ($0.at, $0.isPressed) }, until: time)
+            if prompt.contains(.confirmed) { confirmed += 1 }
+            // The loop comes round now and then, takes the edges there are, and looks at the level.
+            var gesture = ButtonGesture(isPressed: false, at: at(0))
+            var late: [Event] = []
+            var next = 0
+            var now = 0
+            while now < time {
+                let due = gesture.nextDeadline.map { Int(($0 - Instant.zero).milliseconds) } ?? time
+                let stall = Int.random(in: 0...3, using: &random) == 0 ? Int.random(in: 0...8_000, using: &random) : 0
+                now = min(time, max(now + 1, due) + stall)
+                while next < edges.count, edges[next].at <= now {
+                    gesture.edge(edges[next].isPressed, at: at(edges[next].at))
+                    next += 1
+                }
+                gesture.read(next > 0 && edges[next - 1].isPressed, at: at(now))
+                late += events(of: &gesture)
+            }
+            XCTAssertEqual(late, prompt, "\(edges)")
+        }
+        XCTAssertGreaterThan(confirmed, 50)
+    }
+
+    func testAReleaseNobodyToldTheTimeOfConfirmsNothing() {
+        var gesture = ButtonGesture(isPressed: false, at: at(0))
+        for (time, isPressed) in [(1_000, true), (7_000, false), (8_000, true)] {
+            gesture.edge(isPressed, at: at(time))
+        }
+        gesture.read(true, at: at(8_500))
+        XCTAssertEqual(events(of: &gesture).last, .confirming)
+        gesture.read(false, at: at(12_000))
+        gesture.read(false, at: at(13_000))
+        XCTAssertEqual(events(of: &gesture), [.cancelled])
+    }
+
+    func testAPressNobodyToldTheTimeOfCountsFromWhenItIsSeen() {
+        var gesture = ButtonGesture(isPressed: false, at: at(0))
+        gesture.edge(true, at: at(1_000))
+        gesture.edge(false, at: at(7_000))
+        gesture.read(true, at: at(9_000))
+        gesture.read(true, at: at(9_999))
+        XCTAssertFalse(events(of: &gesture).contains(.confirmed))
+        gesture.read(true, at: at(10_000))
+        XCTAssertEqual(events(of: &gesture), [.confirmed])
+    }
+
+    func testWhereEdgesWereLostTheGestureIsGivenUp() {
+        for begun in 1...3 {
+            let levels = [(1_000, true), (7_000, false), (8_000, true)].prefix(begun)
+            var gesture = ButtonGesture(isPressed: false, at: at(0))
+            for (time, isPressed) in levels { gesture.edge(isPressed, at: at(time)) }
+            gesture.read(gesture.isActive, at: at(begun == 1 ? 6_500 : 8_500))
+            gesture.loseTrack()
+            XCTAssertEqual(events(of: &gesture).last, .cancelled)
+            gesture.read(begun != 2, at: at(12_000))
+            gesture.edge(false, at: at(12_500))
+            gesture.read(false, at: at(20_000))
+            XCTAssertEqual(events(of: &gesture), [], "\(begun)")
+            // And the next one is one again.
+            gesture.edge(true, at: at(21_000))
+            gesture.edge(false, at: at(21_300))
+            gesture.read(false, at: at(22_000))
+            XCTAssertEqual(events(of: &gesture), [.tapped])
         }
     }
 }

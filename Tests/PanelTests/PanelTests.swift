@@ -6,23 +6,6 @@ import XCTest
 
 /// The whole panel over scripted lines, in virtual time.
 final class PanelTests: XCTestCase {
-    private final class ScriptedLine: PanelLine {
-        var level: Bool? = false
-        var changes: [(at: Int64, Bool)] = []
-        let loop: EmbeddedLoop
-        init(_ loop: EmbeddedLoop) { self.loop = loop }
-
-        var isActive: Bool? { level }
-        func set(_ isActive: Bool) -> Bool {
-            guard level != nil else { return false }
-            level = isActive
-            changes.append((loop.elapsed.milliseconds, isActive))
-            return true
-        }
-        var edges: Int32? { nil }
-        func drain() -> Bool { level != nil }
-    }
-
     private let loop = EmbeddedLoop()
     private var lines: [String: ScriptedLine] = [:]
     private var refusals: [String: GPIOProblem] = [:]
@@ -303,6 +286,7 @@ final class PanelTests: XCTestCase {
         var state = well
         state.wipe = .wiped
         panel.show(state)
+        lines["button"]?.isDeaf = true
         lines["button"]?.level = true
         loop.advance(by: .milliseconds(1_050))
         lines["button"]?.level = false

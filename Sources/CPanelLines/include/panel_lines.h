@@ -1,5 +1,6 @@
 #pragma once
 #include <stddef.h>
+#include <stdint.h>
 
 /* One GPIO line, over whichever libgpiod this machine has: its versions 1 and 2 are different interfaces.
    Every function that fails sets errno. */
@@ -34,7 +35,8 @@ int panel_line_set(struct panel_line *line, int is_active);
 /* Readable when an edge was seen. */
 int panel_line_fd(struct panel_line *line);
 
-/* Takes all edges seen so far, without waiting; their number, or -1. */
-int panel_line_drain(struct panel_line *line);
+/* Takes the oldest edge seen and not taken yet, without waiting: the level behind it, and when it was in nanoseconds of
+   CLOCK_MONOTONIC. 1 for an edge, 0 when there is none, -1 failed. */
+int panel_line_next_edge(struct panel_line *line, int *is_active, int64_t *at);
 
 void panel_line_close(struct panel_line *line);

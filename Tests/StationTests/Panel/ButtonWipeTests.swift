@@ -10,21 +10,6 @@ import XCTest
 
 /// The button, from the finger to the lamp that tells how it ended, over scripted lines and in virtual time.
 final class ButtonWipeTests: XCTestCase {
-    private final class ScriptedLine: PanelLine {
-        var level = false {
-            didSet { pulse.fileHandleForWriting.write(Data([1])) }
-        }
-        private let pulse = Pipe()
-
-        var isActive: Bool? { level }
-        func set(_ isActive: Bool) -> Bool {
-            level = isActive
-            return true
-        }
-        var edges: Int32? { pulse.fileHandleForReading.fileDescriptor }
-        func drain() -> Bool { !pulse.fileHandleForReading.availableData.isEmpty }
-    }
-
     private var folder = ""
     private let loop = EmbeddedLoop(
         start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
@@ -56,7 +41,7 @@ final class ButtonWipeTests: XCTestCase {
             lines: { [unowned self] (wire, _) throws(GPIOProblem) in
                 if let refusal { throw refusal }
                 let name = wire.address.description
-                let line = lines[name] ?? ScriptedLine()
+                let line = lines[name] ?? ScriptedLine(loop)
                 lines[name] = line
                 return line
             }, loop: loop,
@@ -129,7 +114,7 @@ final class ButtonWipeTests: XCTestCase {
     }
 
     func testAButtonHeldFromTheStartIsReportedAndDoesNotWipe() throws {
-        lines["GPIO24"] = ScriptedLine()
+        lines["GPIO24"] = ScriptedLine(loop)
         lines["GPIO24"]?.level = true
         try live { box in
             loop.advance(by: .minutes(10))
