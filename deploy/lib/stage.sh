@@ -66,10 +66,9 @@ person() {
 
 enter() { printf '%s\n' "$2" >&"${inputs[$1]}"; }
 
-# until_true COMMAND: tries for 90 seconds, as long as everything that was started runs. Announces come every 30: who was
-# first heard of through somebody else is a neighbour from the next one on.
+# until_true COMMAND: tries for 30 seconds, as long as everything that was started runs.
 until_true() {
-    local end=$((SECONDS + 90))
+    local end=$((SECONDS + 30))
     until eval "$1"; do
         check_crew
         [ "$SECONDS" -lt "$end" ] || return 1
