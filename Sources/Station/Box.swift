@@ -78,25 +78,38 @@ public enum BoxStart {
         }
     }
 
-    /// How long a fault that keeps the box from starting is shown before the next attempt.
-    private static let faultShown = Interval.seconds(20)
+    /// Completes a wipe that was cut short on a box whose configuration has mistakes: whoever wanted it wiped does not
+    /// wait for them to be mended.
+    /// - Parameter remains: what could be read of the configuration.
+    /// - Returns: what answers while the wipe is incomplete; nil where none was begun, or after `restart`.
+    public static func completeWipe(
+        _ remains: Configuration, from configurationPath: String?, loop: any EventLoop, log: Log,
+        restart: @escaping () -> Void
+    ) -> (any Box)? {
+        completeWipe(remains, from: configurationPath, host: .current, loop: loop, log: log, restart: restart)
+    }
 
-    /// Shows on the lamps, where there are any, that this box cannot start.
-    public static func show(_ fault: StationFault, _ configuration: Configuration, loop: any EventLoop) {
-        // Where another process has the state, it has the lamps as well.
-        if case .alreadyRunning = fault { return }
-        guard !configuration.panel.configuration.lamps.isEmpty else { return }
-        let panel = PanelDesk(configuration.panel.configuration, loop: loop)
-        panel.observe = {
-            var state = PanelState()
-            state.isStarting = false
-            state.hasFault = true
-            return state
-        }
+    static func completeWipe(
+        _ remains: Configuration, from configurationPath: String?, host: HostMarks,
+        forgetKeys: @escaping () -> Void = SecretMemory.scrub, lines: @escaping PanelDesk.Opening = PanelDesk.ownLine,
+        loop: any EventLoop, log: Log, restart: @escaping () -> Void
+    ) -> (any Box)? {
+        // Nothing is made where nothing is: it may be the default's place.
+        guard StateDirectory.exists(remains.stateDirectory), let state = try? StateDirectory(remains.stateDirectory)
+        else { return nil }
+        let panel = PanelDesk(remains.panel.configuration, loop: loop, open: lines)
+        let premises = Premises(
+            state: state, configuration: remains, configurationPath: configurationPath, host: host,
+            forgetKeys: forgetKeys, panel: panel)
+        guard let cause = premises.markers.pending else { return nil }
         panel.start()
-        loop.schedule(after: faultShown) { loop.stop() }
-        loop.run()
+        log.warning("a wipe was not completed: it is done again, with what can be read of the configuration")
+        if let failures = failures(of: premises.wipe(cause)) {
+            return BlockedStation(premises, failures: failures, loop: loop, log: log, restart: restart)
+        }
         panel.stop()
+        restart()
+        return nil
     }
 
     private static func failures(of wipe: StateWipe) -> [WipeFailure]? {

@@ -71,6 +71,8 @@ extension SystemError {
         case ENOSPC, EDQUOT: "free some space (df shows it, and df -i)"
         case ENAMETOOLONG: "choose a shorter path: a socket's has at most \(UnixSocket.longestPath) bytes in all"
         case EMFILE, ENFILE: "raise the limit of open files"
+        case EIO, EUCLEAN, EBADMSG, ESTALE:
+            "the file system or the disk below it is damaged: check it (fsck), or put in another card"
         default: nil
         }
     }

@@ -26,20 +26,33 @@ enum Daemon {
     }
 
     private static func serve(_ path: String) throws(StationFault) {
-        let configuration = try Configuration(contentsOf: path)
         CoreDumps.disable()
         signal(SIGPIPE, SIG_IGN)
         let loop: any EventLoop
         do { loop = try LibeventLoop() } catch { throw .system("\(error)") }
+        let configuration: Configuration
+        var mistakes: StationFault?
+        do throws(StationFault) {
+            configuration = try Configuration(contentsOf: path)
+        } catch {
+            configuration = .salvaged(from: path)
+            mistakes = error
+        }
         let log = Log(
             level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
             clock: { SystemClock.monotonic }, write: Log.toStandardError)
         let box: any Box
         do throws(StationFault) {
-            box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
+            if let mistakes {
+                let blocked = BoxStart.completeWipe(configuration, from: path, loop: loop, log: log, restart: restart)
+                guard let blocked else { throw mistakes }
+                box = blocked
+            } else {
+                box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
+            }
         } catch {
             Log.toStandardError("bitgated: \(error)\n")
-            BoxStart.show(error, configuration, loop: loop)
+            BoxStart.hold(error, configuration, from: path, loop: loop, log: log, restart: restart)
             exit(error.exitStatus)
         }
         let supervision = Supervision(box, loop: loop)

@@ -107,6 +107,31 @@ final class DaemonTests: XCTestCase {
         XCTAssertEqual(try start(scratch.path + "/none.toml").wait().status, 66)
     }
 
+    func testAServiceThatCannotStartTellsWhyToWhoeverAsks() throws {
+        for (more, state, status, words) in [
+            ("bogus = 1", nil, 78, "bogus: there is no such key"),
+            ("", "x", 73, "is not a directory"),
+        ] as [(String, String?, Int32, String)] {
+            let file = try configuration(more)
+            if let state { _ = try scratch.write(state, as: "state-a") }
+            let daemon = try Programs.start(
+                Programs.folder.appendingPathComponent("bitgated").path, ["--config", file], in: scratch,
+                environment: ["NOTIFY_SOCKET": scratch.path + "/nobody"])
+            var told = ""
+            XCTAssertTrue(
+                try Programs.eventually {
+                    told = try Programs.run(
+                        "bitgate", "status", "--socket", "\(scratch.path)/a.socket", in: scratch
+                    ).errors
+                    return told.contains("bitgated cannot start: ")
+                }, told)
+            XCTAssertTrue(told.contains(words), told)
+            let end = daemon.stop()
+            XCTAssertEqual(end.status, status)
+            XCTAssertTrue(end.errors.contains(words), end.errors)
+        }
+    }
+
     func testTheConfigurationIsReadAgainOnHangUp() throws {
         let file = try configuration()
         let daemon = try start(file)

@@ -53,6 +53,31 @@ final class ServiceUnitTests: XCTestCase {
         }
     }
 
+    // MARK: A data partition that cannot be used
+
+    func testTheImageTellsOfADataPartitionThatCannotBeUsed() throws {
+        for (device, words) in [("", "is missing"), ("/dev/disk/by-label/BITDATA", "is damaged")] {
+            let led = "/sys/class/leds/ACT"
+            for path in ["/boot/firmware/bitgate.toml", led + "/trigger"] { try file(path) }
+            if !device.isEmpty { try file(device) }
+            let outcome = try Programs.start(
+                "/bin/sh", [Programs.root.path + "/image/files/usr/libexec/box/fault"], in: scratch,
+                environment: ["BOX_ROOT": scratch.path]
+            ).wait()
+            XCTAssertEqual(outcome.status, 0, outcome.errors)
+            XCTAssertTrue(outcome.output.contains(words), outcome.output)
+            let report = try String(
+                contentsOfFile: scratch.path + "/boot/firmware/bitgate-report.txt", encoding: .utf8)
+            XCTAssertTrue(report.contains(words) && report.contains("What to do:"), report)
+            XCTAssertEqual(
+                try String(contentsOfFile: scratch.path + led + "/trigger", encoding: .utf8), "timer\n")
+        }
+        let unit = try String(
+            contentsOfFile: Programs.root.path + "/image/files/etc/systemd/system/bitgated.service.d/box.conf",
+            encoding: .utf8)
+        XCTAssertTrue(unit.contains("\nOnFailure=box-fault.service\n"), "a daemon that is not started tells nobody")
+    }
+
     // MARK: The helper of a wipe
 
     private func folder(_ path: String) throws {

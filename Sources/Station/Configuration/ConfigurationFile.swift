@@ -22,7 +22,7 @@ extension Configuration {
     }
 
     /// What is no file, or not readable, is as good as absent.
-    private static func bytes(of path: String) throws(StationFault) -> [UInt8] {
+    static func bytes(of path: String) throws(StationFault) -> [UInt8] {
         func absent(_ why: String) -> StationFault { .configurationMissing("\(TerminalText.escape(path)): \(why)") }
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard raw >= 0 else {

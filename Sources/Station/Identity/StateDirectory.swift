@@ -26,6 +26,11 @@ public final class StateDirectory {
         lock = try StateDirectory.lock(path + "/" + StateDirectory.lockName)
     }
 
+    static func exists(_ path: String) -> Bool {
+        var info = stat()
+        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+    }
+
     /// The lock lives as long as its descriptor, so that a killed process leaves no stale one. The file stays: removing
     /// it would let two processes lock two different files of the same name.
     private static func lock(_ path: String) throws(StationFault) -> FileDescriptor {

@@ -42,6 +42,8 @@ final class PanelDesk {
     }
 
     var report: PanelReport? { panel.report }
+    /// A finger is on the button, or a gesture is under way.
+    var isInUse: Bool { panel.isInUse }
 
     /// Takes the lines, and shows that the box is starting until something is observed.
     func start() {

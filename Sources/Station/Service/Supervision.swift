@@ -1,6 +1,7 @@
 import Basics
 import Csystemd
 import EventLoop
+import Glibc
 import Radio
 
 enum SupervisionLimits {
@@ -36,6 +37,12 @@ public final class Supervision {
         interval = watchdog.map { Interval(nanoseconds: $0.nanoseconds / 2) }
         started = loop.now.monotonic
     }
+
+    /// Whether a manager wants to be told.
+    public static var isManaged: Bool { getenv("NOTIFY_SOCKET") != nil }
+
+    /// For a box that does not come to work.
+    static func tell(_ status: String) { _ = sd_notify(0, "STATUS=" + status) }
 
     /// From the environment the manager gave this process.
     public static var watchdogTime: Interval? {

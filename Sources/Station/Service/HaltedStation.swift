@@ -1,0 +1,153 @@
+import Basics
+import Crypto
+import EventLoop
+import Glibc
+import Panel
+import Vault
+
+enum HaltLimits {
+    /// How long a fault that keeps the box from starting is shown before the next attempt. Ours.
+    static let shown = Interval.seconds(20)
+    /// How often it is seen whether somebody is still at the button. Ours.
+    static let look = Interval.seconds(1)
+}
+
+/// A box that cannot start: its configuration or its state cannot be used as it is. It shows that on the lamps, tells
+/// the reason to whoever asks, and can be wiped, until the next attempt.
+final class HaltedStation {
+    private let fault: StationFault
+    private let configuration: Configuration
+    private let configurationPath: String?
+    private let host: HostMarks
+    private let forgetKeys: () -> Void
+    private let loop: any EventLoop
+    private let log: Log
+    private let restart: () -> Void
+    let panel: PanelDesk
+    private var control: ControlServer?
+    /// Of a wipe that was asked for meanwhile.
+    private var wipeReport = WipeReport(state: .none)
+
+    /// - Parameter configuration: what could be read of it.
+    init(
+        _ fault: StationFault, _ configuration: Configuration, from configurationPath: String?, host: HostMarks,
+        forgetKeys: @escaping () -> Void = SecretMemory.scrub, lines: @escaping PanelDesk.Opening = PanelDesk.ownLine,
+        loop: any EventLoop, log: Log, restart: @escaping () -> Void
+    ) {
+        self.fault = fault
+        self.configuration = configuration
+        self.configurationPath = configurationPath
+        self.host = host
+        self.forgetKeys = forgetKeys
+        self.loop = loop
+        self.log = log
+        self.restart = restart
+        panel = PanelDesk(configuration.panel.configuration, loop: loop, open: lines)
+    }
+
+    /// Shows the fault, and calls `end` when it is time for the next attempt.
+    func start(end: @escaping () -> Void) {
+        panel.observe = { [unowned self] in
+            var state = PanelState()
+            state.isStarting = false
+            // Only what is known is shown: nothing of the way to the internet is.
+            state.isClockTrusted = true
+            state.tor = .off
+            state.hasFault = true
+            state.wipe = wipeReport.state == .incomplete ? .failed : .none
+            return state
+        }
+        panel.onWipe = { [unowned self] in loop.enqueue { [weak self] in self?.wipe() } }
+        panel.start()
+        // Where it cannot be had, lamps and journal still tell.
+        control = try? ControlServer(path: configuration.controlSocket, loop: loop, commands: commands)
+        control?.start()
+        loop.schedule(after: HaltLimits.shown) { [weak self] in self?.finish(end) }
+    }
+
+    /// Nobody is to find the box gone between the two halves of a gesture.
+    private func finish(_ end: @escaping () -> Void) {
+        guard panel.isInUse else { return end() }
+        loop.schedule(after: HaltLimits.look) { [weak self] in self?.finish(end) }
+    }
+
+    func stop() {
+        panel.stop()
+        control?.stop()
+        control = nil
+    }
+
+    // MARK: Wipe
+
+    private func wipe() {
+        let state: StateDirectory
+        do throws(StationFault) {
+            guard StateDirectory.exists(configuration.stateDirectory) else {
+                throw .state("\(configuration.stateDirectory) is not there")
+            }
+            state = try StateDirectory(configuration.stateDirectory)
+        } catch {
+            log.error("the wipe is incomplete: the state directory cannot be used")
+            return ended([WipeReport.Failure(step: "state_directory", reason: "\(error)")])
+        }
+        let premises = Premises(
+            state: state, configuration: configuration, configurationPath: configurationPath, host: host,
+            forgetKeys: forgetKeys, panel: panel)
+        switch PanicWipe.run(with: premises.wipe(.panic)) {
+        case .complete:
+            log.info("the wipe is complete")
+            stop()
+            restart()
+            loop.stop()
+        case .incomplete(let failures):
+            for failure in failures { log.error("the wipe is incomplete: \(failure.step) failed") }
+            ended(WipeReport(failures).failures)
+        }
+    }
+
+    private func ended(_ failures: [WipeReport.Failure]) {
+        wipeReport = WipeReport(state: .incomplete, failures: failures)
+        panel.refresh()
+    }
+
+    // MARK: Commands
+
+    private var commands: [ControlCommand] {
+        let refusal = ControlError(code: "not_started", message: "bitgated cannot start: \(fault)")
+        return [
+            ControlCommand("ping") { ["version": Version.text] },
+            ControlCommand("wipe_status") { [unowned self] in wipeReport },
+            .wipe { [unowned self] in
+                loop.enqueue { [weak self] in self?.wipe() }
+                return WipeReport(state: .wiping)
+            },
+        ]
+            + HaltedStation.questions.map { name in
+                ControlCommand(name) { (_: ControlRequest) throws(ControlError) -> WipeReport in throw refusal }
+            }
+    }
+
+    /// What a working box answers.
+    private static let questions = ["status", "peers", "channels", "mail", "limits", "counters", "board", "notes"]
+}
+
+extension BoxStart {
+    /// Holds a box that cannot start for a while, so that whoever stands beside it sees and learns why; where neither
+    /// lamps nor a service manager are there, nothing is gained by it.
+    /// - Parameter configuration: what could be read of it.
+    public static func hold(
+        _ fault: StationFault, _ configuration: Configuration, from configurationPath: String?, loop: any EventLoop,
+        log: Log, restart: @escaping () -> Void
+    ) {
+        // Where another process has the state, it has the lamps as well.
+        if case .alreadyRunning = fault { return }
+        guard !configuration.panel.configuration.isEmpty || Supervision.isManaged else { return }
+        let halted = HaltedStation(
+            fault, configuration, from: configurationPath, host: .current, loop: loop, log: log, restart: restart)
+        Supervision.tell("cannot start: " + String("\(fault)".prefix { $0 != "\n" }))
+        for number in [SIGTERM, SIGINT] { loop.onSignal(number) { loop.stop() } }
+        halted.start { loop.stop() }
+        loop.run()
+        halted.stop()
+    }
+}

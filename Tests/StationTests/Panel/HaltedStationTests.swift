@@ -1,0 +1,252 @@
+import Basics
+import EventLoop
+import Foundation
+import Panel
+import Vault
+import XCTest
+
+@testable import Station
+
+/// A box that cannot start tells so on its lamps and at its socket, and can be wiped.
+final class HaltedStationTests: XCTestCase {
+    private var folder = ""
+    private let loop = EmbeddedLoop(
+        start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
+    private var lines: [String: ScriptedLine] = [:]
+    private var restarts = 0
+    private var ends = 0
+
+    override func setUpWithError() throws { folder = try makeFolder() }
+    override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
+
+    private var file: String { folder + "/bitgate.toml" }
+    private var state: String { folder + "/state" }
+
+    private var good: String {
+        """
+        nickname = "the-pub"
+        state_directory = "\(folder)/state"
+        control_socket = "\(folder)/control"
+        radio.kind = "air"
+        air.room = "\(folder)/room"
+        network.tor = "off"
+        panic.marker_directory = "\(folder)"
+        panic.helper = "none"
+        [panel]
+        wiring = "header"
+
+        """
+    }
+
+    /// Mistakes of every kind, each of which keeps the box from starting.
+    private var broken: [String] {
+        [
+            good + "no_such_key = 1\n", good + "mail = [\n", good + "quiet = \"yes\"\n[location\ncell = \n",
+            "nickname = \"unclosed\n" + good, good + "[elsewhere]\nwiring = \"none\"\n",
+            good + "[elsewhere]\nwiring = \"none\"\n= 3\n",
+        ]
+    }
+
+    private let log = Log(level: .error, clock: { .zero }, write: { _ in })
+
+    private func opening() -> PanelDesk.Opening {
+        { [unowned self] (wire, _) throws(GPIOProblem) in
+            let name = wire.address.description
+            let line = lines[name] ?? ScriptedLine(loop)
+            lines[name] = line
+            return line
+        }
+    }
+
+    private func write(_ text: String) throws {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        XCTAssertThrowsError(try Configuration(contentsOf: file), text)
+    }
+
+    private func halt(_ fault: StationFault = .configuration("bitgate.toml:3:1: what is wrong")) -> HaltedStation {
+        let halted = HaltedStation(
+            fault, .salvaged(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(), loop: loop,
+            log: log, restart: { [unowned self] in restarts += 1 })
+        halted.start { [unowned self] in ends += 1 }
+        loop.pollDescriptors()
+        return halted
+    }
+
+    private func complete() -> (any Box)? {
+        BoxStart.completeWipe(
+            .salvaged(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(), loop: loop, log: log,
+            restart: { [unowned self] in restarts += 1 })
+    }
+
+    /// A box that has been here, and its identity's file.
+    private func inhabit() throws -> Data {
+        let directory = try StateDirectory(state)
+        var random = SystemRandomNumberGenerator()
+        _ = try IdentityStore(in: directory).loadOrCreate(for: .any, using: &random)
+        return try identity()
+    }
+
+    private func identity() throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: state + "/" + IdentityStore.fileName))
+    }
+
+    private func ask(_ command: String) throws -> ControlAnswer {
+        let connection = try UnixSocket.connect(.stream, to: folder + "/control")
+        let line = ControlRequest(command: command).line
+        XCTAssertEqual(line.withUnsafeBytes { connection.send($0) }, .bytes(line.count))
+        loop.pollDescriptors()
+        var answer = [UInt8](repeating: 0, count: 65_536)
+        guard case .bytes(let count) = answer.withUnsafeMutableBytes({ connection.read(into: $0) }) else {
+            throw POSIXError(.ECONNRESET)
+        }
+        return try XCTUnwrap(ControlAnswer(Array(answer.prefix(count).dropLast()), to: command))
+    }
+
+    private func press(for span: Interval) {
+        for isPressed in [true, false] {
+            lines["GPIO24"]?.level = isPressed
+            loop.pollDescriptors()
+            loop.advance(by: isPressed ? span : .seconds(1))
+        }
+    }
+
+    private func shown(_ halted: HaltedStation) -> [PanelSign?] { halted.panel.report?.lamps.map(\.sign) ?? [] }
+
+    // MARK: Faults
+
+    func testABoxWithMistakesInItsConfigurationShowsAFaultAndTellsWhatIsWrong() throws {
+        for text in broken {
+            try write(text)
+            let halted = halt()
+            XCTAssertEqual(shown(halted), [.fault, .silent, .silent, .dark], text)
+            for command in ["status", "peers", "mail"] {
+                guard case .refused(let error) = try ask(command) else { return XCTFail(text) }
+                XCTAssertEqual(error.code, "not_started")
+                XCTAssertTrue(error.message.contains("bitgate.toml:3:1: what is wrong"), error.message)
+            }
+            halted.stop()
+            XCTAssertEqual(lines["GPIO17"]?.level, false)
+        }
+    }
+
+    func testTheNextAttemptWaitsForAFingerOnTheButton() throws {
+        try write(broken[0])
+        let halted = halt()
+        loop.advance(by: .seconds(19))
+        XCTAssertEqual(ends, 0)
+        lines["GPIO24"]?.level = true
+        loop.pollDescriptors()
+        loop.advance(by: .seconds(6))
+        XCTAssertEqual(ends, 0)
+        lines["GPIO24"]?.level = false
+        loop.pollDescriptors()
+        loop.advance(by: .seconds(3))
+        XCTAssertEqual(ends, 0, "the second press may still come")
+        loop.advance(by: .seconds(5))
+        XCTAssertEqual(ends, 1)
+        halted.stop()
+    }
+
+    func testAButtonThatIsStuckHoldsNothingUp() throws {
+        try write(broken[0])
+        lines["GPIO24"] = ScriptedLine(loop)
+        lines["GPIO24"]?.level = true
+        let halted = halt()
+        loop.advance(by: .seconds(21))
+        XCTAssertEqual(ends, 1)
+        halted.stop()
+    }
+
+    // MARK: Wipes
+
+    func testTheButtonWipesABoxThatCannotStart() throws {
+        for text in broken {
+            try write(text)
+            let before = try inhabit()
+            restarts = 0
+            let halted = halt()
+            press(for: .seconds(8))
+            press(for: .seconds(3))
+            XCTAssertEqual(restarts, 1, text)
+            XCTAssertNotEqual(try identity(), before)
+            XCTAssertFalse(try String(contentsOfFile: file, encoding: .utf8).contains("the-pub"))
+            halted.stop()
+        }
+    }
+
+    func testAWipeThatCannotReachTheStateIsToldToHaveFailed() throws {
+        try write(broken[0])
+        try Data().write(to: URL(fileURLWithPath: state))
+        let halted = halt(.state("state_directory: \(state) is not a directory"))
+        XCTAssertEqual(shown(halted).first, .fault)
+        press(for: .seconds(8))
+        press(for: .seconds(3))
+        XCTAssertEqual(shown(halted).first, .wipeFailed)
+        XCTAssertEqual(restarts, 0)
+        guard case .done(let json, _) = try ask("wipe_status") else { return XCTFail() }
+        let report = try WipeReport(json: json)
+        XCTAssertEqual(report.state, .incomplete)
+        XCTAssertEqual(report.failures.map(\.step), ["state_directory"])
+        // Nor is a directory made so that there is something to wipe.
+        try FileManager.default.removeItem(atPath: state)
+        press(for: .seconds(8))
+        press(for: .seconds(3))
+        XCTAssertEqual(shown(halted).first, .wipeFailed)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: state))
+        halted.stop()
+    }
+
+    func testAWipeThatWasCutShortIsCompletedWhateverTheConfigurationSays() throws {
+        for text in broken {
+            try write(text)
+            let before = try inhabit()
+            restarts = 0
+            try Data("panic".utf8).write(to: URL(fileURLWithPath: state + "/" + WipeMarkers.stateName))
+            chmod(state + "/" + WipeMarkers.stateName, 0o600)
+            XCTAssertNil(complete())
+            XCTAssertEqual(restarts, 1, text)
+            XCTAssertNotEqual(try identity(), before)
+            XCTAssertNil(WipeMarkers(state: state, second: folder).pending)
+            XCTAssertNoThrow(try Configuration(contentsOf: file), "what remains of the file is read again")
+        }
+    }
+
+    func testAWipeThatStaysIncompleteBlocksTheBox() throws {
+        try write(broken[1])
+        _ = try inhabit()
+        // A marker nobody can remove.
+        try FileManager.default.createDirectory(
+            atPath: state + "/" + WipeMarkers.stateName + "/x", withIntermediateDirectories: true)
+        let box = try XCTUnwrap(complete())
+        XCTAssertTrue(box is BlockedStation)
+        XCTAssertEqual(restarts, 0)
+        box.stop()
+    }
+
+    func testWhereNoWipeWasBegunNothingIsTouchedOrMade() throws {
+        try write(broken[0])
+        XCTAssertNil(complete())
+        XCTAssertFalse(FileManager.default.fileExists(atPath: state))
+        let before = try inhabit()
+        XCTAssertNil(complete())
+        XCTAssertEqual(try identity(), before)
+        XCTAssertEqual(restarts, 0)
+        XCTAssertTrue(lines.isEmpty)
+    }
+
+    // MARK: What can be read
+
+    func testEverySettingThatStandsByItselfIsRead() throws {
+        for text in broken {
+            let remains = Configuration.salvaged(parsing: Array(text.utf8))
+            XCTAssertEqual(remains.stateDirectory, state, text)
+            XCTAssertEqual(remains.controlSocket, folder + "/control", text)
+            XCTAssertEqual(remains.panic.helper, "none", text)
+            XCTAssertEqual(remains.panel.wiring, .header, text)
+        }
+        XCTAssertEqual(Configuration.salvaged(from: folder + "/nowhere"), Configuration())
+        XCTAssertEqual(Configuration.salvaged(parsing: [0xFF, 0x00, 0x0A, 0x5B]), Configuration())
+        let good = try Configuration(parsing: Array(self.good.utf8), file: "good.toml")
+        XCTAssertEqual(Configuration.salvaged(parsing: Array(self.good.utf8)), good)
+    }
+}
