@@ -66,8 +66,7 @@ final class CarrierTests: XCTestCase {
         let identity = stranger.nodes[0].identity
         mesh.nodes[1].mesh.restore([
             IdentityRecord(
-                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "x",
-                firstSeen: mesh.now.wall)
+                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "x")
         ])
         try inject(mesh, payload) {
             $0.senderID = identity.peerID

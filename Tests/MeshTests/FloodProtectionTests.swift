@@ -232,8 +232,7 @@ final class FloodProtectionTests: XCTestCase {
         func record(_ number: Int) -> IdentityRecord {
             let identity = Self.crowd[number].identity
             return IdentityRecord(
-                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "n",
-                firstSeen: WallTime(milliseconds: 1))
+                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "n")
         }
         for number in 0..<100 { XCTAssertEqual(book.learn(record(number), at: .zero), .news) }
         let learned = (100..<1_000).filter { book.learn(record($0), at: .zero + .seconds(1)) == .news }
@@ -250,8 +249,7 @@ final class FloodProtectionTests: XCTestCase {
             let identity = Self.crowd[number].identity
             return IdentityRecord(
                 noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey,
-                authenticatedSigningKey: proven ? identity.signing.publicKey : nil, nickname: "n",
-                firstSeen: WallTime(milliseconds: 1))
+                authenticatedSigningKey: proven ? identity.signing.publicKey : nil, nickname: "n")
         }
         for number in 0..<100 { XCTAssertEqual(book.learn(record(number, proven: number < 50), at: .zero), .news) }
         let learned = (100..<1_000).filter { book.learn(record($0, proven: true), at: .zero) == .news }

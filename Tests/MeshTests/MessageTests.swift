@@ -162,7 +162,7 @@ final class MessageTests: XCTestCase {
         mesh.nodes[0].mesh.restore([
             IdentityRecord(
                 noiseKey: author.identity.noise.publicKey, signingKey: author.identity.signing.publicKey,
-                nickname: "old friend", firstSeen: mesh.now.wall)
+                nickname: "old friend")
         ])
         mesh.inject(try message(mesh, by: author), into: 0, on: link)
         XCTAssertEqual(mesh.nodes[0].heard.first?.nickname, "old friend")

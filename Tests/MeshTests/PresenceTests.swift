@@ -339,8 +339,7 @@ final class PresenceTests: XCTestCase {
             let identity = NodeIdentity.generate(using: &random)
             peers.append(identity.peerID)
             let record = IdentityRecord(
-                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "n",
-                firstSeen: WallTime(milliseconds: 1))
+                noiseKey: identity.noise.publicKey, signingKey: identity.signing.publicKey, nickname: "n")
             XCTAssertEqual(book.learn(record, at: .zero), .news)
             XCTAssertLessThanOrEqual(book.count, 16)
         }

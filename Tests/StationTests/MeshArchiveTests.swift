@@ -40,14 +40,20 @@ final class RecordCodingTests: XCTestCase {
             BoardRecord(key: PacketID(high: 3, low: 4).vaultKey, value: [3] + [UInt8](repeating: 0, count: 16)))
     }
 
-    func testIdentitiesComeBackAsTheyWere() {
+    func testOfAnIdentityOnlyTheKeysAreWrittenAndWhatEarlierVersionsWroteIsRead() {
         let node = NodeIdentity.generate(using: &random)
         for proven in [nil, node.signing.publicKey] {
             let record = IdentityRecord(
                 noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey, authenticatedSigningKey: proven,
-                nickname: "zoë", firstSeen: WallTime(milliseconds: 9))
-            XCTAssertEqual(IdentityRecord(key: record.vaultKey, value: record.vaultValue), record)
-            XCTAssertNil(IdentityRecord(key: record.vaultKey, value: Array(record.vaultValue.prefix(40))))
+                nickname: "zoë")
+            var bare = record
+            bare.nickname = ""
+            XCTAssertEqual(record.vaultValue, bare.vaultValue)
+            XCTAssertEqual(record.vaultValue.count, proven == nil ? 33 : 65)
+            XCTAssertEqual(IdentityRecord(key: record.vaultKey, value: record.vaultValue), bare)
+            let earlier = record.vaultValue + [0, 0, 1, 2, 3, 4, 5, 6] + Array("zoë".utf8)
+            XCTAssertEqual(IdentityRecord(key: record.vaultKey, value: earlier), bare)
+            XCTAssertNil(IdentityRecord(key: record.vaultKey, value: Array(record.vaultValue.prefix(32))))
         }
     }
 }
@@ -183,8 +189,7 @@ final class MeshArchiveTests: XCTestCase {
         func record(_ name: String, proven: Bool) -> IdentityRecord {
             IdentityRecord(
                 noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey,
-                authenticatedSigningKey: proven ? node.signing.publicKey : nil, nickname: name,
-                firstSeen: loop.now.wall)
+                authenticatedSigningKey: proven ? node.signing.publicKey : nil, nickname: name)
         }
         archive.keep(record("alice", proven: false), at: loop.now.monotonic)
         XCTAssertEqual(vault.counts[.written], 0)
@@ -194,7 +199,7 @@ final class MeshArchiveTests: XCTestCase {
             archive.keep(record("alice \(number)", proven: true), at: loop.now.monotonic)
             loop.advance(by: .seconds(1))
         }
-        XCTAssertLessThanOrEqual(vault.counts[.written], 3)
+        XCTAssertEqual(vault.counts[.written], 1)
     }
 
     func testWhoeverProvesManyKeysDoesNotMakeTheBoxWriteForEach() throws {
@@ -206,7 +211,7 @@ final class MeshArchiveTests: XCTestCase {
             archive.keep(
                 IdentityRecord(
                     noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey,
-                    authenticatedSigningKey: node.signing.publicKey, nickname: "\(number)", firstSeen: loop.now.wall),
+                    authenticatedSigningKey: node.signing.publicKey, nickname: "\(number)"),
                 at: loop.now.monotonic)
             loop.advance(by: .seconds(1))
         }

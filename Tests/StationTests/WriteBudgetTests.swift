@@ -63,7 +63,7 @@ final class WriteBudgetTests: XCTestCase {
                 archive.keep(
                     IdentityRecord(
                         noiseKey: node.noise.publicKey, signingKey: node.signing.publicKey,
-                        nickname: "visitor \(identities)", firstSeen: loop.now.wall),
+                        nickname: "visitor \(identities)"),
                     at: loop.now.monotonic)
             }
             var puts: [HistoryRecord] = []

@@ -112,8 +112,7 @@ final class AnnounceFeature: MeshFeature {
         let known = mesh.identities[sender]
         let record = IdentityRecord(
             noiseKey: verified.noiseKey, peerID: sender, signingKey: verified.signingKey,
-            authenticatedSigningKey: known?.authenticatedSigningKey, nickname: nickname,
-            firstSeen: known?.firstSeen ?? mesh.now.wall)
+            authenticatedSigningKey: known?.authenticatedSigningKey, nickname: nickname)
         switch mesh.identities.learn(record, at: mesh.now.monotonic) {
         case .news: mesh.emit(.identityLearned(record))
         case .known: break

@@ -32,8 +32,7 @@ extension MeshNode {
         // A name announced under another signing key was never this peer's.
         let nickname = isImpostor ? "" : known?.nickname ?? ""
         let record = IdentityRecord(
-            noiseKey: noiseKey, signingKey: signingKey, authenticatedSigningKey: signingKey, nickname: nickname,
-            firstSeen: known?.firstSeen ?? now.wall)
+            noiseKey: noiseKey, signingKey: signingKey, authenticatedSigningKey: signingKey, nickname: nickname)
         if identities.learn(record, at: now.monotonic) == .news { emit(.identityLearned(record)) }
         guard let live = registry[peer], live.signingKey != signingKey || live.noiseKey != noiseKey else { return }
         registry.upsert(

@@ -10,29 +10,28 @@ public struct IdentityRecord: Hashable, Sendable {
     public var signingKey: SigningPublicKey
     /// Bound inside an authenticated Noise session; outranks the pin.
     public var authenticatedSigningKey: SigningPublicKey?
+    /// Empty until an announce of this run has told it.
     public var nickname: String
-    public let firstSeen: WallTime
 
     public init(
         noiseKey: NoisePublicKey, signingKey: SigningPublicKey, authenticatedSigningKey: SigningPublicKey? = nil,
-        nickname: String, firstSeen: WallTime
+        nickname: String
     ) {
         self.init(
             noiseKey: noiseKey, peerID: noiseKey.peerID, signingKey: signingKey,
-            authenticatedSigningKey: authenticatedSigningKey, nickname: nickname, firstSeen: firstSeen)
+            authenticatedSigningKey: authenticatedSigningKey, nickname: nickname)
     }
 
     /// For a peer ID known to follow from the key.
     init(
         noiseKey: NoisePublicKey, peerID: PeerID, signingKey: SigningPublicKey,
-        authenticatedSigningKey: SigningPublicKey?, nickname: String, firstSeen: WallTime
+        authenticatedSigningKey: SigningPublicKey?, nickname: String
     ) {
         self.noiseKey = noiseKey
         self.peerID = peerID
         self.signingKey = signingKey
         self.authenticatedSigningKey = authenticatedSigningKey
         self.nickname = nickname
-        self.firstSeen = firstSeen
     }
 }
 

@@ -66,5 +66,5 @@ enum BoxStores {
     /// The last known time, below which no later run goes without the operator's word.
     static let clock = VaultStore(number: 8, name: "clock", records: 1, bytes: 256)
 
-    static let all = [history, board, identities, publications, processed, carried, directory, mail, dealtDrops, clock]
+    static let all = [history, board, identities, publications, carried, directory, mail, dealtDrops, clock]
 }

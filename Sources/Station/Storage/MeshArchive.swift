@@ -43,16 +43,17 @@ final class MeshArchive {
     }
 
     /// A key newly proven in a session is on the disk before anybody acts on it (chapter 02 §2.5), unless keys are
-    /// being proven in numbers. One believed at first sight is announced again, and so is a name: nobody makes the box
-    /// write by changing it.
+    /// being proven in numbers. One believed at first sight is announced again. Names are not kept: nobody makes the
+    /// box write by changing theirs.
     func keep(_ identity: IdentityRecord, at now: Instant) {
         let isProven = identity.authenticatedSigningKey != nil
-        let known = vault.value(for: identity.vaultKey, in: BoxStores.identities).flatMap {
-            IdentityRecord(key: identity.vaultKey, value: $0)
-        }
+        let value = identity.vaultValue
+        let stored = vault.value(for: identity.vaultKey, in: BoxStores.identities)
+        guard stored != value else { return }
+        let known = stored.flatMap { IdentityRecord(key: identity.vaultKey, value: $0) }
         let isNews = isProven && known?.authenticatedSigningKey != identity.authenticatedSigningKey
         vault.put(
-            identity.vaultValue, for: identity.vaultKey, in: BoxStores.identities, evictionClass: isProven ? 1 : 0,
+            value, for: identity.vaultKey, in: BoxStores.identities, evictionClass: isProven ? 1 : 0,
             within: VaultLimits.gathered)
         if isNews, prompt.take(at: now) { vault.flush() }
     }

@@ -80,14 +80,13 @@ extension BoardRecord {
 extension IdentityRecord {
     var vaultKey: [UInt8] { noiseKey.bytes }
 
+    /// The pins and nothing else (chapter 02 §2.5): no name and no time, so that the disk does not tell who was here
+    /// when.
     var vaultValue: [UInt8] {
-        var bytes = signingKey.bytes
-        bytes.append(authenticatedSigningKey == nil ? 0 : 1)
-        bytes += authenticatedSigningKey?.bytes ?? []
-        bytes.append(bigEndian: firstSeen.milliseconds)
-        return bytes + Array(nickname.utf8)
+        signingKey.bytes + [authenticatedSigningKey == nil ? 0 : 1] + (authenticatedSigningKey?.bytes ?? [])
     }
 
+    /// What follows the keys is left unread: earlier versions wrote when the peer was first heard, and its name.
     init?(key: [UInt8], value: [UInt8]) {
         guard let noiseKey = NoisePublicKey(key) else { return nil }
         let record = value.withUnsafeBytes { bytes -> IdentityRecord? in
@@ -95,12 +94,9 @@ extension IdentityRecord {
             func readKey() -> SigningPublicKey? { reader.readBytes(Bytes32.size).flatMap { SigningPublicKey($0) } }
             guard let signingKey = readKey(), let flag = reader.readUInt8(), flag <= 1 else { return nil }
             let authenticated = flag == 1 ? readKey() : nil
-            guard flag == 0 || authenticated != nil, let firstSeen = reader.readUInt64(),
-                let nickname = reader.readBytes(reader.remaining)
-            else { return nil }
+            guard flag == 0 || authenticated != nil else { return nil }
             return IdentityRecord(
-                noiseKey: noiseKey, signingKey: signingKey, authenticatedSigningKey: authenticated,
-                nickname: String(decoding: nickname, as: UTF8.self), firstSeen: WallTime(milliseconds: firstSeen))
+                noiseKey: noiseKey, signingKey: signingKey, authenticatedSigningKey: authenticated, nickname: "")
         }
         guard let record else { return nil }
         self = record

@@ -153,7 +153,7 @@ final class HistoryArchiveTests: XCTestCase {
             mesh.restore([
                 IdentityRecord(
                     noiseKey: self.author.identity.noise.publicKey,
-                    signingKey: self.author.identity.signing.publicKey, nickname: "a", firstSeen: now.wall)
+                    signingKey: self.author.identity.signing.publicKey, nickname: "a")
             ])
             mesh.restoreHistory(records, at: now)
         }
