@@ -40,6 +40,17 @@ public enum UnixSocket {
         return socket
     }
 
+    /// The process that made `connection`'s other end listen or connect (SO_PEERCRED, unix(7)).
+    public static func peerProcess(of connection: FileDescriptor) -> Int32? {
+        // pid_t, uid_t, gid_t.
+        var credentials: [Int32] = [0, 0, 0]
+        var size = socklen_t(MemoryLayout<Int32>.size * credentials.count)
+        guard getsockopt(connection.raw, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0, credentials[0] > 0 else {
+            return nil
+        }
+        return credentials[0]
+    }
+
     private static func withAddress(
         _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
     ) throws(SystemError) -> Int32 {

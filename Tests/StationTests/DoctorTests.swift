@@ -1,5 +1,7 @@
+import EventLoop
 import Foundation
 import Radio
+import Uplink
 import XCTest
 
 @testable import Station
@@ -235,7 +237,8 @@ final class DoctorTests: XCTestCase {
             try FileManager.default.createSymbolicLink(
                 atPath: "\(folder)/\(pid)/fd/3", withDestinationPath: "socket:[\(socket)]")
         }
-        let survey = ProcessTable(root: folder).survey(ownPID: 1)
+        XCTAssertEqual(ProcessTable(root: folder).processes(named: "bitgated"), [13])
+        let survey = ProcessTable(root: folder).survey(ownPID: 1, daemon: 13)
         XCTAssertEqual(
             survey.holders,
             [
@@ -243,14 +246,18 @@ final class DoctorTests: XCTestCase {
                 DoctorFacts.Holder(name: "btmon", pid: 11, sockets: .controllers, started: 1_100),
             ])
         XCTAssertEqual(survey.daemon?.pid, 13)
+        XCTAssertEqual(survey.daemonSockets, .links)
+        let others = ProcessTable(root: folder).survey(ownPID: 1, daemon: nil)
+        XCTAssertNil(others.daemon)
+        XCTAssertEqual(others.holders.map(\.name), ["gatttool", "btmon", "bitgated"], "another one is a stranger")
         XCTAssertEqual(survey.daemon?.capabilities, [.networkAdministration, .rawNetwork])
         XCTAssertEqual(survey.daemon?.lockableMemory, 65_536)
-        XCTAssertEqual(ProcessTable(root: folder + "/none").survey(ownPID: 1).holders, [])
+        XCTAssertEqual(ProcessTable(root: folder + "/none").survey(ownPID: 1, daemon: nil).holders, [])
         // Only the system's daemon takes every adapter; others are suspects once somebody is found to answer.
         let table = ProcessTable(root: folder)
         XCTAssertNil(table.rival(isProven: false, ownPID: 1))
         XCTAssertEqual(table.rival(isProven: true, ownPID: 1), ChannelRival(name: "gatttool", pid: 10))
-        XCTAssertNil(table.rival(isProven: true, ownPID: 10))
+        XCTAssertEqual(table.rival(isProven: true, ownPID: 10), ChannelRival(name: "bitgated", pid: 13))
         try write("bluetoothd\n", "20/comm")
         let daemon = ChannelRival(name: "bluetoothd", pid: 20)
         for isProven in [false, true] { XCTAssertEqual(table.rival(isProven: isProven, ownPID: 1), daemon) }
@@ -258,6 +265,37 @@ final class DoctorTests: XCTestCase {
         try write("cat\n", "20/comm")
         XCTAssertFalse(table.isRunning(daemon), "its number is another's now")
         XCTAssertNil(ProcessTable(root: folder + "/none").rival(isProven: true, ownPID: 1))
+    }
+
+    func testOnlyTheDaemonOfTheConfigurationIsDescribed() throws {
+        let path = folder + "/control"
+        XCTAssertNil(HostSurvey.daemon(at: path, ProcessTable()))
+        let listener = try UnixSocket.listen(.stream, at: path)
+        XCTAssertEqual(HostSurvey.daemon(at: path, ProcessTable()), getpid())
+        withExtendedLifetime(listener) {}
+        var facts = healthy()
+        facts.daemon = daemon()
+        XCTAssertTrue(DoctorReport.text(Diagnosis(facts)).contains("held by     nobody\n"), "it has no sockets")
+        facts.daemonSockets = .links
+        XCTAssertTrue(DoctorReport.text(Diagnosis(facts)).contains("held by     bitgated (process 7)\n"))
+        facts.radioKind = "air"
+        XCTAssertTrue(DoctorReport.text(Diagnosis(facts)).contains("hci0        not bitgated's: "))
+    }
+
+    func testATorThatIsRequiredAndDoesNotListenIsAFault() throws {
+        let path = folder + "/socks"
+        let socket = try XCTUnwrap(LocalEndpoint(path))
+        let missing = HostSurvey.tor(at: socket)
+        guard case .closed = missing else { return XCTFail("\(missing)") }
+        XCTAssertEqual(codes { $0.tor = missing }, ["tor-socket"])
+        let listener = try UnixSocket.listen(.stream, at: path)
+        XCTAssertEqual(HostSurvey.tor(at: socket), .listens)
+        listener.close()
+        guard case .closed = HostSurvey.tor(at: socket) else { return XCTFail("nobody listens") }
+        guard case .closed = HostSurvey.tor(at: try XCTUnwrap(LocalEndpoint("127.0.0.1:1"))) else {
+            return XCTFail("nobody listens")
+        }
+        for fine in [DoctorFacts.Tor.unneeded, .listens, .forbidden] { XCTAssertEqual(codes { $0.tor = fine }, []) }
     }
 
     func testTheStateDirectoryIsJudgedWithoutTouchingIt() throws {

@@ -10,6 +10,7 @@ public struct Diagnosis: Equatable, Sendable {
         var all = Diagnosis.configuration(facts)
         if facts.radioKind != "air" { all += Diagnosis.radio(facts) }
         all += Diagnosis.memory(facts) + Diagnosis.clock(facts.clock) + Diagnosis.state(facts) + Diagnosis.panel(facts)
+        all += Diagnosis.tor(facts)
         findings = all.filter { $0.weight == .fault } + all.filter { $0.weight == .warning }
     }
 
@@ -233,6 +234,19 @@ public struct Diagnosis: Equatable, Sendable {
                 remedy:
                     "Run a time service, such as systemd-timesyncd or chrony, or set clock.trust_system if the clock is"
                     + " known to be right.")
+        ]
+    }
+
+    private static func tor(_ facts: DoctorFacts) -> [DoctorFinding] {
+        guard case .closed(let why) = facts.tor else { return [] }
+        return [
+            DoctorFinding(
+                .fault, "tor-socket",
+                "network.tor is required, and tor takes no connections at "
+                    + "\(TerminalText.escape(facts.torSocket)): \(why).",
+                remedy:
+                    "Install and start tor with that SocksPort, or correct network.socks: docs/tor.md. Nothing goes to"
+                    + " relays without it.")
         ]
     }
 

@@ -11,7 +11,9 @@ public struct DoctorFacts: Equatable, Sendable {
     public var holders: [Holder] = []
     /// Whether the sockets of other users' processes could be seen.
     public var seesAllProcesses = true
+    /// The one that answers the configuration's control socket.
     public var daemon: Process?
+    public var daemonSockets: Sockets = []
     public var own = Process()
     public var clock = ClockSource.synchronised
     public var configuration = ConfigurationFile.good
@@ -21,12 +23,15 @@ public struct DoctorFacts: Equatable, Sendable {
     public var stateDirectory = ""
     public var state = State.good
     public var panel: [PanelLine] = []
+    /// Where tor takes connections, and whether it does.
+    public var torSocket = ""
+    public var tor = Tor.unneeded
 
     public init() {}
 
     /// Whether the configuration gives this controller to bitgated.
     func uses(_ controller: Controller) -> Bool {
-        adapters.isEmpty || adapters.contains { DoctorFacts.choice($0, names: controller) }
+        radioKind != "air" && (adapters.isEmpty || adapters.contains { DoctorFacts.choice($0, names: controller) })
     }
 
     static func choice(_ choice: AdapterChoice, names controller: Controller) -> Bool {
@@ -122,6 +127,15 @@ public struct DoctorFacts: Equatable, Sendable {
         public static let networkAdministration = Capabilities(rawValue: 1 << 12)
         public static let rawNetwork = Capabilities(rawValue: 1 << 13)
         public static let memoryLock = Capabilities(rawValue: 1 << 14)
+    }
+
+    public enum Tor: Equatable, Sendable {
+        /// network.tor is "off".
+        case unneeded
+        case listens
+        /// This user may not connect, which says nothing of the daemon.
+        case forbidden
+        case closed(String)
     }
 
     public enum ConfigurationFile: Equatable, Sendable {

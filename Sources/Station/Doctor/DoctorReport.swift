@@ -9,7 +9,10 @@ public enum DoctorReport {
             [(finding.weight == .fault ? "!! " : "!  ") + finding.message, "   " + finding.remedy]
         }
         if !lines.isEmpty { lines.append("") }
-        for controller in facts.controllers { lines.append(line("hci\(controller.index)", adapter(controller))) }
+        for controller in facts.controllers {
+            let unused = facts.uses(controller) ? "" : "not bitgated's: "
+            lines.append(line("hci\(controller.index)", unused + adapter(controller)))
+        }
         if facts.controllers.isEmpty { lines.append(line("adapters", "none")) }
         lines.append(line("held by", holders(facts)))
         lines.append(line("rights", rights(facts)))
@@ -19,6 +22,7 @@ public enum DoctorReport {
         lines.append(
             line("settings", facts.configuration == .absent ? "defaults: there is no configuration file" : note(facts)))
         lines.append(line("panel", panel(facts)))
+        lines.append(line("tor", tor(facts)))
         lines.append("")
         lines.append(verdict(diagnosis.findings))
         return lines.joined(separator: "\n") + "\n"
@@ -70,7 +74,9 @@ public enum DoctorReport {
 
     private static func holders(_ facts: DoctorFacts) -> String {
         var parts = facts.holders.map { "\(TerminalText.escape($0.name)) (process \($0.pid))" }
-        if let daemon = facts.daemon { parts.insert("bitgated (process \(daemon.pid))", at: 0) }
+        if let daemon = facts.daemon, !facts.daemonSockets.isEmpty {
+            parts.insert("bitgated (process \(daemon.pid))", at: 0)
+        }
         if !facts.seesAllProcesses { parts.append("others cannot be seen: run this as root") }
         return parts.isEmpty ? "nobody" : parts.joined(separator: ", ")
     }
@@ -85,6 +91,16 @@ public enum DoctorReport {
             process.lockableMemory == .max ? "any amount" : "\(process.lockableMemory / 1_024) KiB"
         return (facts.daemon == nil ? "of this user: " : "of bitgated: ")
             + (held.isEmpty ? "no capabilities" : held.joined(separator: ", ")) + "; may lock \(memory) of memory"
+    }
+
+    private static func tor(_ facts: DoctorFacts) -> String {
+        let place = TerminalText.escape(facts.torSocket)
+        return switch facts.tor {
+        case .unneeded: "off"
+        case .listens: "listens at \(place)"
+        case .forbidden: "\(place): this user may not connect"
+        case .closed(let why): "\(place): \(why)"
+        }
     }
 
     private static func panel(_ facts: DoctorFacts) -> String {
@@ -139,9 +155,19 @@ public enum DoctorReport {
                         "place": $0.place.map { .text($0) }, "problem": $0.problem.map { .text("\($0)") },
                     ]
                 }),
+            "tor": .text(torName(facts.tor)),
             "clock": .text(facts.clock.rawValue), "state_directory": .text(facts.stateDirectory),
         ]
         return String(decoding: value.encoded(), as: UTF8.self) + "\n"
+    }
+
+    private static func torName(_ tor: DoctorFacts.Tor) -> String {
+        switch tor {
+        case .unneeded: "off"
+        case .listens: "listens"
+        case .forbidden: "unknown"
+        case .closed: "closed"
+        }
     }
 
     private static func json(_ controller: DoctorFacts.Controller, isUsed: Bool) -> JSONValue {

@@ -3,6 +3,7 @@ import EventLoop
 import Glibc
 import Panel
 import Radio
+import Uplink
 
 /// Gathers the facts of the machine it runs on. It changes nothing and needs no daemon; without root it sees less.
 public enum HostSurvey {
@@ -19,10 +20,16 @@ public enum HostSurvey {
         facts.kernel = kernel()
         let processes = ProcessTable()
         facts.own = processes.process(getpid())
-        let survey = processes.survey(ownPID: getpid())
+        let survey = processes.survey(
+            ownPID: getpid(), daemon: daemon(at: configuration.controlSocket, processes))
         facts.holders = survey.holders
         facts.seesAllProcesses = survey.seesAll
         facts.daemon = survey.daemon
+        facts.daemonSockets = survey.daemonSockets
+        if configuration.network.tor == .required {
+            facts.torSocket = configuration.network.socks.description
+            facts.tor = tor(at: configuration.network.socks)
+        }
         facts.clock = ClockSource(
             ofSystem: SystemClock.wall, isSynchronised: SystemClock.isSynchronised,
             isVouchedFor: configuration.clock.trustSystem)
@@ -32,6 +39,26 @@ public enum HostSurvey {
         facts.panel = configuration.panel.lines.map { panelLine($0.key, $0.address) }
         bluetooth(&facts)
         return facts
+    }
+
+    /// Who answers a control socket. A user who may not ask takes the only process of that name for it.
+    static func daemon(at path: String, _ processes: ProcessTable) -> Int32? {
+        do throws(SystemError) {
+            return UnixSocket.peerProcess(of: try UnixSocket.connect(.stream, to: path))
+        } catch {
+            guard error.code == EACCES else { return nil }
+            let found = processes.processes(named: "bitgated")
+            return found.count == 1 ? found.first : nil
+        }
+    }
+
+    static func tor(at endpoint: LocalEndpoint) -> DoctorFacts.Tor {
+        do throws(SystemError) {
+            try endpoint.tryConnecting()
+            return .listens
+        } catch {
+            return error.code == EACCES || error.code == EPERM ? .forbidden : .closed(SystemError.text(error.code))
+        }
     }
 
     static func panelLine(

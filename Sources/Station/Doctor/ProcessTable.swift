@@ -17,6 +17,7 @@ struct ProcessTable {
         var holders: [DoctorFacts.Holder] = []
         var seesAll = true
         var daemon: DoctorFacts.Process?
+        var daemonSockets: DoctorFacts.Sockets = []
     }
 
     /// What the system's Bluetooth daemon is called; it takes every adapter.
@@ -26,7 +27,7 @@ struct ProcessTable {
     /// hidden from it, nobody.
     /// - Parameter isProven: whether somebody does, so that any with a Bluetooth link will be who.
     func rival(isProven: Bool, ownPID: Int32 = getpid()) -> ChannelRival? {
-        let holders = survey(ownPID: ownPID).holders
+        let holders = survey(ownPID: ownPID, daemon: nil).holders
         let daemon = holders.first { $0.name == ProcessTable.bluetoothDaemon }
         let holder = daemon ?? (isProven ? holders.first { $0.sockets.contains(.links) } : nil)
         return holder.map { ChannelRival(name: $0.name, pid: $0.pid) }
@@ -35,17 +36,21 @@ struct ProcessTable {
     /// Whether it still is.
     func isRunning(_ rival: ChannelRival) -> Bool { SystemFiles.line("\(root)/\(rival.pid)/comm") == rival.name }
 
-    func survey(ownPID: Int32) -> Survey {
+    private var numbers: [Int32] {
+        SystemFiles.names(in: root, atMost: Limits.processes).compactMap { Int32($0) }.sorted()
+    }
+
+    func processes(named name: String) -> [Int32] {
+        numbers.filter { SystemFiles.line("\(root)/\($0)/comm") == name }
+    }
+
+    /// - Parameter daemon: the process the configuration is about; another one of the same name is like any other.
+    func survey(ownPID: Int32, daemon: Int32?) -> Survey {
         let links = socketNumbers("l2cap")
         let controllers = socketNumbers("hci")
         var survey = Survey()
-        for pid in SystemFiles.names(in: root, atMost: Limits.processes).compactMap({ Int32($0) }).sorted()
-        where pid != ownPID {
+        for pid in numbers where pid != ownPID {
             guard let name = SystemFiles.line("\(root)/\(pid)/comm") else { continue }
-            if name == "bitgated" {
-                if survey.daemon == nil { survey.daemon = process(pid) }
-                continue
-            }
             var sockets: DoctorFacts.Sockets = []
             let folder = "\(root)/\(pid)/fd"
             if access(folder, R_OK | X_OK) == 0 {
@@ -56,6 +61,11 @@ struct ProcessTable {
                 }
             } else if errno == EACCES {
                 survey.seesAll = false
+            }
+            if pid == daemon {
+                survey.daemon = process(pid)
+                survey.daemonSockets = sockets
+                continue
             }
             guard !sockets.isEmpty || name == ProcessTable.bluetoothDaemon else { continue }
             survey.holders.append(

@@ -1,5 +1,6 @@
 import Basics
 import EventLoop
+import Glibc
 
 /// Where a service of this machine listens: a TCP port of the loopback interface or a Unix socket. Nothing else can be
 /// named, so nothing that goes there leaves the machine.
@@ -35,6 +36,27 @@ public struct LocalEndpoint: Equatable, Sendable, CustomStringConvertible {
         switch place {
         case .tcp(let endpoint): endpoint.description
         case .unix(let path): path
+        }
+    }
+
+    /// Connects and hangs up, to see whether somebody listens there.
+    public func tryConnecting() throws(SystemError) {
+        switch place {
+        case .unix(let path):
+            do throws(SystemError) {
+                try UnixSocket.connect(.stream, to: path).close()
+            } catch {
+                // Somebody listens, and is busy.
+                if error.code != EAGAIN { throw error }
+            }
+        case .tcp(let endpoint):
+            let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+            let socket = FileDescriptor(owning: Glibc.socket(endpoint.family, type, 0))
+            guard socket.isOpen else { throw .last("socket") }
+            // On this machine a connection is taken or refused at once.
+            guard endpoint.withSocketAddress({ connect(socket.raw, $0, $1) }) == 0 else {
+                throw .last("connect", subject: endpoint.description)
+            }
         }
     }
 
