@@ -52,9 +52,9 @@ final class ChatSession {
         } else {
             peer.onLine = { [weak self] in self?.print($0.text + "\n") }
             let pipe = PipeInput(loop: loop)
-            let reader = HeldInput(peer: peer, loop: loop) { [weak self] in self?.status = $0 }
-            pipe.onLine = { reader.enter($0) }
-            pipe.onEnd = { reader.end() }
+            let lines = PipedLines(peer: peer, loop: loop) { [weak self] in self?.nobodyCame(for: $0) }
+            pipe.onLine = { lines.enter($0) }
+            pipe.onEnd = { lines.end() }
             try start()
             pipe.start()
             loop.run()
@@ -74,6 +74,13 @@ final class ChatSession {
         do { try peer.start() } catch { throw .radio(error, room: "--room", name: "--name") }
     }
 
+    private func nobodyCame(for unsaid: Int) {
+        let what = unsaid == 1 ? "a line was" : "\(unsaid) lines were"
+        status = Output.fail(
+            "nobody came into reach within \(Int(PipedLines.patience.seconds)) seconds: \(what) not said",
+            ExitStatus.unavailable)
+    }
+
     /// Nobody is listening to a peer whose output is gone: it leaves.
     private func print(_ text: String) {
         guard let error = Output.tryWrite(text), status == ExitStatus.ok else { return }
@@ -81,60 +88,5 @@ final class ChatSession {
         // The reader of a pipe that has seen enough is no reason to complain.
         if error != EPIPE { _ = Output.fail("cannot write: \(SystemError.text(error))", status) }
         peer.leave()
-    }
-}
-
-/// Lines from a pipe, held until somebody is in reach to hear them.
-final class HeldInput {
-    /// How long to wait for somebody after the input has ended.
-    private static let patience = Interval.seconds(10)
-    /// After the last line, before leaving: relays on the way and carriers to a gateway take this long.
-    private static let linger = Interval.seconds(1)
-
-    private let peer: ChatPeer
-    private let loop: any EventLoop
-    private let fail: (Int32) -> Void
-    private var held: [String] = []
-    private var hasEnded = false
-
-    init(peer: ChatPeer, loop: any EventLoop, fail: @escaping (Int32) -> Void) {
-        self.peer = peer
-        self.loop = loop
-        self.fail = fail
-        peer.onFirstPeer = { [weak self] in self?.release() }
-    }
-
-    func enter(_ line: String) {
-        if peer.hasMetSomebody { peer.enter(line) } else { held.append(line) }
-    }
-
-    func end() {
-        hasEnded = true
-        if peer.hasMetSomebody || held.isEmpty { return leaveSoon() }
-        loop.schedule(after: HeldInput.patience) { [self] in
-            guard !peer.hasMetSomebody else { return }
-            let what = held.count == 1 ? "the line was" : "the \(held.count) lines were"
-            Output.error(
-                "bitgate: nobody came into reach within \(Int(HeldInput.patience.seconds)) seconds: \(what) not said\n")
-            fail(ExitStatus.unavailable)
-            peer.leave()
-        }
-    }
-
-    private func release() {
-        // Later, when the neighbour that was just met has been told apart from its links.
-        loop.enqueue { [self] in
-            for line in held { peer.enter(line) }
-            held.removeAll()
-            if hasEnded { leaveSoon() }
-        }
-    }
-
-    private func leaveSoon(waited: Interval = .zero) {
-        loop.schedule(after: HeldInput.linger) { [self] in
-            // A private message that has just been typed may still be shaking hands.
-            let waited = waited + HeldInput.linger
-            if peer.undelivered > 0, waited < HeldInput.patience { leaveSoon(waited: waited) } else { peer.leave() }
-        }
     }
 }

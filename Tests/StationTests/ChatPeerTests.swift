@@ -78,6 +78,17 @@ final class ChatPeerTests: XCTestCase {
         withExtendedLifetime(gateways) {}
     }
 
+    func testALineToOwnRelaysIsNotSaidToHaveGoneThroughAGateway() throws {
+        let island = Island(loop: loop, seed: 8)
+        let alice = try island.person("alice")
+        alice.peer.enter("/j u4pruyd")
+        alice.peer.switchboard.perform {
+            alice.peer.switchboard.gateway.relayConnectivityChanged(true, at: $0)
+        }
+        alice.peer.enter("hello?")
+        XCTAssertEqual(alice.lines.last, "* sent to relays")
+    }
+
     func testWithoutAGatewayAChannelLineIsReportedAsNotSent() throws {
         let island = Island(loop: loop, seed: 4)
         let alice = try island.person("alice")

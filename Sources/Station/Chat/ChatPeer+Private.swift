@@ -116,13 +116,23 @@ extension ChatPeer {
 
     /// Whom a typed text begins with, and the rest; says so where that is nobody or not clear.
     func whom(_ typed: String) -> (peer: PeerID, rest: String)? {
-        let absent = chat.messenger.trust.records.map { (peer: $0.noiseKey.peerID, nickname: $0.nickname) }
-        switch people.find(typed, absent: absent) {
+        switch find(typed) {
         case .one(let peer, let rest): return (peer, rest)
         case .several(let names): show(.problem("there are several: " + names.joined(separator: ", ")))
         case .nobody: show(.problem("nobody of that name is in reach; /who lists who is"))
         }
         return nil
+    }
+
+    /// Whether a typed text begins with the name of one person, in reach or not.
+    func isKnown(_ typed: String) -> Bool {
+        if case .one = find(typed) { return true }
+        return false
+    }
+
+    private func find(_ typed: String) -> ChatPeople.Match {
+        let absent = chat.messenger.trust.records.map { (peer: $0.noiseKey.peerID, nickname: $0.nickname) }
+        return people.find(typed, absent: absent)
     }
 
     @discardableResult

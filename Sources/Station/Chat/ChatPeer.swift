@@ -17,10 +17,11 @@ public final class ChatPeer {
     public var onLine: ((ChatLine) -> Void)?
     /// The peer has left; nothing follows.
     public var onEnd: (() -> Void)?
-    /// Whether anybody has been in reach yet, on the mesh or over a relay.
-    public private(set) var hasMetSomebody = false
-    /// Called when the first peer comes into reach, or the first relay.
-    public var onFirstPeer: (() -> Void)?
+    /// Whether anybody has been in reach on the mesh yet.
+    private(set) var hasMetSomebody = false
+    private(set) var isAtRelay = false
+    /// Called when the first peer comes into reach, and whenever there are relays.
+    var onCompany: (() -> Void)?
 
     let loop: any EventLoop
     let chat: PrivateChat
@@ -31,7 +32,7 @@ public final class ChatPeer {
     private let state: StateDirectory?
     let switchboard: Switchboard
     private var nickname: String { people.ownName }
-    private var geohash: String?
+    private(set) var geohash: String?
     private var bridgeIsOn: Bool
     private var cell: RendezvousCell?
     private var saidHowItWent: Set<String> = []
@@ -174,7 +175,8 @@ public final class ChatPeer {
 
     private func report(_ outcome: SpeechOutcome, in geohash: String) {
         switch outcome {
-        case .published, .deposited: sayOnce("sent through a gateway of the mesh", key: geohash)
+        case .published: sayOnce("sent to relays", key: geohash)
+        case .deposited: sayOnce("sent through a gateway of the mesh", key: geohash)
         case .noWayOut: show(.problem("not sent: no gateway is in reach"))
         case .invalid: show(.problem("that cannot be said there"))
         case .clockUntrusted: show(.problem("not sent: this machine's clock is not set"))
@@ -291,13 +293,15 @@ extension ChatPeer: SwitchboardObserver {
         }
         // Later: the gateway is replaced, and this one is in the middle of something.
         loop.enqueue { [weak self] in self?.adoptCell() }
-        noteCompany()
-    }
-
-    func noteCompany() {
         guard !hasMetSomebody else { return }
         hasMetSomebody = true
-        onFirstPeer?()
+        onCompany?()
+    }
+
+    /// Whether a relay is connected now.
+    func note(isAtRelay: Bool) {
+        self.isAtRelay = isAtRelay
+        if isAtRelay { onCompany?() }
     }
 
     private func lost(_ peer: PeerID, _ how: String) {

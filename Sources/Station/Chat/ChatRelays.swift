@@ -104,7 +104,7 @@ extension ChatPeer {
     func relayConnectivityChanged(_ isConnected: Bool) {
         show(.notice(isConnected ? "a relay is connected" : "no relay is connected any more"))
         noteMailbox()
-        if isConnected { noteCompany() }
+        note(isAtRelay: isConnected)
     }
 
     func takes(_ event: VerifiedEvent, of subscription: String) -> Bool {

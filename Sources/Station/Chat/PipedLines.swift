@@ -1,0 +1,83 @@
+import Basics
+import EventLoop
+
+/// Lines from a pipe, said in order, each once somebody is there whom it is for.
+public final class PipedLines {
+    /// How long to wait for somebody after the input has ended.
+    public static let patience = Interval.seconds(10)
+    /// After the last line, before leaving: relays on the way and carriers to a gateway take this long.
+    private static let linger = Interval.seconds(1)
+
+    private let peer: ChatPeer
+    private let loop: any EventLoop
+    private let giveUp: (_ unsaid: Int) -> Void
+    private var held: ArraySlice<String> = []
+    private var hasCompany = false
+    private var hasEnded = false
+    private var isLeaving = false
+
+    /// - Parameter giveUp: nobody came for what is still held; the peer leaves afterwards.
+    public init(peer: ChatPeer, loop: any EventLoop, giveUp: @escaping (_ unsaid: Int) -> Void) {
+        self.peer = peer
+        self.loop = loop
+        self.giveUp = giveUp
+        // Later, when the neighbour that was just met has been told apart from its links.
+        peer.onCompany = { [weak self] in
+            loop.enqueue {
+                self?.hasCompany = true
+                self?.release()
+            }
+        }
+    }
+
+    public func enter(_ line: String) {
+        held.append(line)
+        if hasCompany { release() }
+    }
+
+    /// No more lines come.
+    public func end() {
+        hasEnded = true
+        guard !held.isEmpty else { return leaveSoon() }
+        loop.schedule(after: PipedLines.patience) { [self] in
+            guard !held.isEmpty else { return }
+            giveUp(held.count)
+            peer.leave()
+        }
+    }
+
+    private func release() {
+        while let line = held.first, peer.isSomebodyThere(for: line) {
+            held.removeFirst()
+            peer.enter(line)
+        }
+        if hasEnded, held.isEmpty { leaveSoon() }
+    }
+
+    private func leaveSoon(waited: Interval = .zero) {
+        guard !isLeaving || waited > .zero else { return }
+        isLeaving = true
+        loop.schedule(after: PipedLines.linger) { [self] in
+            // A private message that has just been typed may still be shaking hands.
+            let waited = waited + PipedLines.linger
+            if peer.undelivered > 0, waited < PipedLines.patience { leaveSoon(waited: waited) } else { peer.leave() }
+        }
+    }
+}
+
+extension ChatPeer {
+    /// Whether a line has somebody to go to: on the mesh everything has, once anybody is there. Relays alone carry what
+    /// is said in a location channel, and what is for somebody already known.
+    func isSomebodyThere(for line: String) -> Bool {
+        if hasMetSomebody { return true }
+        guard isAtRelay else { return false }
+        switch ChatCommand(line) {
+        case .say: return geohash != nil
+        case .message(let typed): return isKnown(typed)
+        case .why(let typed), .fingerprint(let typed), .verify(let typed), .unverify(let typed),
+            .favorite(let typed, _), .block(let typed, _):
+            return typed.isEmpty || isKnown(typed)
+        default: return true
+        }
+    }
+}
