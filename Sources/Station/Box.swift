@@ -13,6 +13,8 @@ public protocol Box: AnyObject {
     func stop()
     /// Takes over what may change while running.
     func reload(_ next: Configuration)
+    /// The configuration file has mistakes, and the one in force stays.
+    func refusedToReload(from file: String)
     /// What proves that its radios work.
     var liveness: [RadioLiveness] { get }
     /// What it does, in a few words that name nobody.

@@ -24,6 +24,8 @@ public final class Station: Box {
     let clock: ClockService
     /// Keys of the configuration file that were changed and take effect at the next start.
     private(set) var keysAwaitingRestart: [String] = []
+    /// The configuration file, while it is one that was not taken.
+    private(set) var refusedFile: String?
 
     /// Its wall clock is mesh time.
     private let loop: any EventLoop
@@ -194,6 +196,7 @@ public final class Station: Box {
     /// Takes over what may change while running; the rest waits for a restart.
     public func reload(_ next: Configuration) {
         guard !isStopping, !isWiping else { return }
+        refusedFile = nil
         let current = configuration
         let next = premises.aftermath.applied(to: next)
         configuration = current.takingReloadable(from: next)
@@ -212,6 +215,8 @@ public final class Station: Box {
         log.info("configuration read again")
         for key in keysAwaitingRestart { log.warning("\(key: key) was changed, which needs a restart") }
     }
+
+    public func refusedToReload(from file: String) { refusedFile = file }
 
     /// What is subscribed follows the relays of its place.
     private func useDirectory() {
@@ -360,7 +365,8 @@ public final class Station: Box {
             },
             command("clock_set") { [unowned self] (request: ControlRequest) throws(ControlError) in
                 guard let time = request.argument.flatMap(TimeText.parse) else {
-                    throw ControlError(code: "malformed", message: "no time with its zone, as 2026-05-01T13:45:07Z")
+                    throw ControlError(
+                        code: ControlError.malformed, message: "no time with its zone, as 2026-05-01T13:45:07Z")
                 }
                 guard clock.set(time) else {
                     throw ControlError(code: "refused", message: "that is before this version was made")

@@ -13,6 +13,10 @@ enum CityCommand {
     private static let mostPhones: UInt64 = 20_000
 
     static func run(_ arguments: Arguments) throws -> Int32 {
+        for option in ["--seeds", "--svg", "--steps", "--sabotage", "--small", "--keep-going"]
+        where arguments.has(option) || arguments.value(option) != nil {
+            throw StationFault.usage("\(option) is not for --scenario city")
+        }
         var setting = CitySetting.usual
         setting.phones = Int(try number(arguments, "--nodes", 2...mostPhones) ?? UInt64(setting.phones))
         setting.venues = Int(try number(arguments, "--venues", 1...UInt64(mostVenues)) ?? UInt64(setting.venues))

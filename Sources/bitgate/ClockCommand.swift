@@ -20,7 +20,7 @@ enum ClockCommand {
                 throw StationFault.usage("clock set takes a time with its zone, as 2026-05-01T13:45:07Z")
             }
             Output.write(
-                OperatorText.clock(
+                OperatorText.clockSet(
                     try client.ask("clock_set", for: ClockReport.self, argument: TimeText.text(time))))
         default: throw StationFault.usage("clock takes nothing, accept, or set TIME; see bitgate clock --help")
         }

@@ -18,13 +18,18 @@ enum ConfigCommand {
     }
 
     private static func check(_ path: String) -> Int32 {
+        let configuration: Configuration
         do {
-            _ = try Configuration(contentsOf: path)
+            configuration = try Configuration(contentsOf: path)
         } catch {
             Output.error("\(error)\n")
             return error.exitStatus
         }
-        Output.write("\(TerminalText.escape(path)): good\n")
+        let file = TerminalText.escape(path)
+        let remarks = configuration.remarks
+        Output.write(
+            "\(file): good" + (remarks.isEmpty ? "" : ", but") + "\n"
+                + remarks.map { "\(file): \(TerminalText.escape($0))\n" }.joined())
         return ExitStatus.ok
     }
 }

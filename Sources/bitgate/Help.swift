@@ -39,8 +39,8 @@ enum Help {
 
     private static let statuses = """
         Exit status: 0 done, 64 wrong usage, 69 no daemon answers, 74 the output
-        cannot be written, 75 the daemon is busy, 76 its answer was not understood,
-        77 no permission.
+        cannot be written, 75 the daemon is busy, 76 it refused, or its answer was not
+        understood, 77 no permission.
 
         """
 
@@ -193,8 +193,10 @@ enum Help {
 
           PART            mesh, gateway, bridge, mail, relays or storage
           USED            each: counted for every peer, or over time, apart
-          REFUSED         -: nothing is refused; what is oldest makes room
+          REFUSED         -: not counted apart; mostly nothing is refused, and what is
+                          oldest makes room
 
+        \(LimitGuide.text)
           --json          one line of JSON; its keys are stable
         \(socket)
 
@@ -292,9 +294,10 @@ enum Help {
 
         Looks at this machine as a gateway would: Bluetooth adapters and what they can
         do, who else holds them, the rights of bitgated or, when it does not run, of this
-        user, the kernel, the clock, the state directory. It changes nothing and needs no
-        daemon; root sees more. What stands in the way comes first, each with the remedy:
-        !! for what keeps the box from working, ! for what makes it work less well.
+        user, the kernel, the clock, the state directory, the panel, and whether tor
+        takes connections. It changes nothing and needs no daemon; root sees more. What
+        stands in the way comes first, each with the remedy: !! for what keeps the box
+        from working, ! for what makes it work less well.
 
           --json          one line of JSON; its keys and codes are stable
           --config FILE   bitgated's configuration
@@ -340,7 +343,8 @@ enum Help {
 
           check           reads FILE (default \(Configuration.defaultPath)) and
                           prints its mistakes, one a line, as
-                          FILE:LINE:COLUMN: KEY: what must stand there
+                          FILE:LINE:COLUMN: KEY: what must stand there; or what is
+                          allowed and yet cannot come true, with status 0
           defaults        prints a configuration file that explains every key
 
         Exit status: 0 the file is good, 64 wrong usage, 66 no such file or not
@@ -354,8 +358,9 @@ enum Help {
                bitgate chat --room DIR --name NAME [...]
 
         Joins the mesh as a peer of its own and talks: what you type goes to everybody
-        on it. Lines may come from a pipe as well; they are said when the first peer is
-        in reach.
+        on it. Lines may come from a pipe as well; they are said in order, when the
+        first peer is in reach. A relay alone lets those through that relays carry: in a
+        location channel, and to people who are known.
 
           --radio ADAPTER   over Bluetooth, with phones: hci0, the address of a
                             controller, or all. Needs CAP_NET_ADMIN or root, and the
@@ -391,8 +396,8 @@ enum Help {
         at most; with --relay a copy waits at relays. With --state it is tried again
         after a restart, and what came while you were away is shown once.
 
-        Exit status: 0 left, 64 wrong usage, 69 lines came from a pipe and nobody was in
-        reach, 71 the room cannot be used, 73 the state directory cannot be used,
+        Exit status: 0 left, 64 wrong usage, 69 lines came from a pipe and nobody came
+        to hear them in ten seconds, 71 the room cannot be used, 73 the state directory cannot be used,
         74 the output cannot be written, 75 the name or the state is in use.
 
         """

@@ -18,6 +18,7 @@ enum SimulateCommand {
             return ExitStatus.ok
         }
         if arguments.value("--scenario") == CityCommand.name { return try CityCommand.run(arguments) }
+        if arguments.value("--venues") != nil { throw StationFault.usage("--venues is for --scenario city") }
         let plan = try SimulationPlan(arguments)
         return plan.seeds == nil ? try playOne(plan) : playMany(plan)
     }

@@ -67,7 +67,9 @@ enum Daemon {
                 box.reload(try Configuration(contentsOf: path))
                 supervision.reloaded()
             } catch {
-                log.error("the configuration was not read again: see bitgate config check \(path: path)")
+                let file = Configuration.absolutePath(path)
+                log.error("the configuration was not read again: see bitgate config check \(path: file)")
+                box.refusedToReload(from: file)
             }
         }
         try box.start()

@@ -61,7 +61,7 @@ final class OperatorTextTests: XCTestCase {
             bridge    off
             mail      on, 3 of 200 letters waiting, 2 of them at relays too, 1 fetched for
                       neighbours who are not near enough
-            storage   persistent, 1 record, 517 B, 11 MiB written in the last day, 12 KiB in
+            storage   persistent, 1 record, 517 B, 11 MiB written since the start, 12 KiB in
                       memory only: disk_full
             tor       required
             relays    0 of 1 connected
@@ -71,6 +71,24 @@ final class OperatorTextTests: XCTestCase {
             directory 326 relays, fetched 2 h ago (last fetch: timed out)
 
             """)
+    }
+
+    func testWhatWasWrittenIsADaysOnlyOnceADayHasPassed() {
+        var report = report
+        for (uptime, words) in [(86_399, "11 MiB written since the start"), (86_400, "11 MiB written in the last day")]
+        {
+            report.uptimeSeconds = uptime
+            XCTAssertTrue(OperatorText.status(report).contains(words), words)
+        }
+    }
+
+    func testAClockThatIsSetInVainIsSaidToBe() {
+        var clock = report.clock
+        XCTAssertTrue(OperatorText.clockSet(clock).hasSuffix("is overruled by a better source: relays\n"))
+        clock.source = "configured"
+        XCTAssertTrue(OperatorText.clockSet(clock).hasSuffix("source: configured (clock.trust_system)\n"))
+        clock.source = "set"
+        XCTAssertEqual(OperatorText.clockSet(clock), OperatorText.clock(clock))
     }
 
     private var withBluetooth: StatusReport {

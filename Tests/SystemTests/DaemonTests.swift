@@ -146,6 +146,8 @@ final class DaemonTests: XCTestCase {
         try "nonsense".write(toFile: file, atomically: true, encoding: .utf8)
         kill(daemon.process.processIdentifier, SIGHUP)
         XCTAssertTrue(Programs.eventually { daemon.errors.text.contains("was not read again") })
+        let attention = try status()?["attention"] as? [[String: Any]]
+        XCTAssertEqual(attention?.contains { $0["code"] as? String == "configuration_refused" }, true)
         XCTAssertEqual(try status()?["nickname"] as? String, "new")
         XCTAssertEqual(daemon.stop().status, 0)
     }

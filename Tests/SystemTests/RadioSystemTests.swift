@@ -130,10 +130,10 @@ final class RadioDoctorTests: XCTestCase {
 
 /// A conversation that goes on. Minutes come from BITGATE_RADIO_MINUTES; `deploy/soak --radio` plays longer ones.
 final class RadioSustainedTests: XCTestCase {
-    private static let minutes = ProcessInfo.processInfo.environment["BITGATE_RADIO_MINUTES"] ?? "2"
+    private static let minutes = ProcessInfo.processInfo.environment["BITGATE_RADIO_MINUTES"] ?? "1"
     nonisolated(unsafe) private static let group = RadioGroup(
         "sustained", [minutes], limit: Int((Double(minutes) ?? 0) * 60) + 1_800, machine: ["--controllers", "4"],
-        remembers: true)
+        remembers: (Double(minutes) ?? 0) >= 10)
 
     func testPeopleTalkForMinutesWithoutALostMessage() throws { try Self.group.verify() }
     func testMemoryAndDescriptorsStayAsTheyAre() throws { try Self.group.verify() }

@@ -46,8 +46,9 @@ final class ServiceUnitTests: XCTestCase {
             "Type=notify", "WatchdogSec=120", "Restart=always", "StartLimitIntervalSec=0", "LimitCORE=0",
             "Conflicts=bluetooth.service", "User=bitgate", "CapabilityBoundingSet=CAP_NET_ADMIN",
             "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH", "IPAddressDeny=any", "ProtectSystem=strict",
-            "MemorySwapMax=0", "RuntimeDirectoryPreserve=yes",
+            "RuntimeDirectoryPreserve=yes",
             "After=bitgate-erase.path bitgate-boot.path bitgate-boot.service",
+            "MemorySwapMax=0", "ExecReload=/usr/bin/bitgate config check", "ExecReload=/bin/kill -HUP $MAINPID",
         ] {
             XCTAssertTrue(lines.contains(line), line)
         }

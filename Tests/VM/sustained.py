@@ -10,13 +10,13 @@ import time
 
 from stage import SCRATCH, Broken, Gate, Group, Person, air, eventually
 
-MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 2
+MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 1
 # Before the first measurement everything bounded is filled that a conversation fills at all: history holds 1,000
 # messages, the display remembers 2,000.
-WARMING = 2_100
+WARMING = min(2_100, int(MINUTES * 70))
 BATCH = 20
 # Then the measured pace for so many seconds, until what the batches took is given back.
-SETTLING = 180
+SETTLING = min(180, MINUTES * 20)
 GROWTH = 0.02
 
 group = Group()

@@ -79,7 +79,7 @@ public final class Courier {
 
     /// - Parameters:
     ///   - isUsable: tags and expiries can be told by it.
-    ///   - isTrusted: known from relays or better, so that something may be published (decision of chapter 03 A13.7).
+    ///   - isTrusted: set by hand or known better, so that something may be published (decision of chapter 03 A13.7).
     public func setClock(isUsable: Bool, isTrusted: Bool, at now: Now) {
         isClockUsable = isUsable
         isClockTrusted = isTrusted

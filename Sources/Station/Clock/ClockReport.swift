@@ -61,6 +61,13 @@ extension ClockReport: JSONConvertible {
 extension OperatorText {
     public static func clock(_ report: ClockReport) -> String { "\(clockLine(report))\n" }
 
+    /// After the operator has set it.
+    public static func clockSet(_ report: ClockReport) -> String {
+        guard let source = ClockSource(rawValue: report.source), source > .set else { return clock(report) }
+        let why = source == .configured ? " (clock.trust_system)" : ""
+        return clock(report) + "what you set is overruled by a better source: \(source.rawValue)\(why)\n"
+    }
+
     static func clockLine(_ clock: ClockReport) -> String {
         var text = clock.trusted ? "trusted" : clock.mesh ? "good for the mesh only" : "not trusted"
         text += ", \(TerminalText.escape(clock.source))"

@@ -8,7 +8,7 @@ extension Configuration {
 
     /// Reads a configuration file.
     public init(contentsOf path: String) throws(StationFault) {
-        let bytes = try Configuration.bytes(of: path)
+        let bytes = try Configuration.bytes(of: path, cure: "; bitgate config defaults prints one to begin with")
         do {
             try self.init(parsing: bytes, file: path)
         } catch {
@@ -21,13 +21,21 @@ extension Configuration {
         String(decoding: try bytes(of: path), as: UTF8.self)
     }
 
+    /// The same file, whatever the working directory.
+    public static func absolutePath(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let directory = getcwd(nil, 0) else { return path }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + path
+    }
+
     /// What is no file, or not readable, is as good as absent.
-    static func bytes(of path: String) throws(StationFault) -> [UInt8] {
+    /// - Parameter cure: what helps where there is no file.
+    static func bytes(of path: String, cure: String = "") throws(StationFault) -> [UInt8] {
         func absent(_ why: String) -> StationFault { .configurationMissing("\(TerminalText.escape(path)): \(why)") }
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard raw >= 0 else {
             switch errno {
-            case ENOENT: throw absent("there is no such file; bitgate config defaults prints one to begin with")
+            case ENOENT: throw absent("there is no such file" + cure)
             case EACCES: throw absent("no permission to read it: change its owner or mode, or the user who runs this")
             default: throw absent(SystemError.text(errno))
             }

@@ -95,6 +95,7 @@ public enum ControlClientError: Error, Equatable, CustomStringConvertible {
         case .nobodyAnswers, .silent: ExitStatus.unavailable
         case .forbidden: ExitStatus.noPermission
         case .refused(let error) where error.code == ControlError.busy: ExitStatus.tryLater
+        case .refused(let error) where error.code == ControlError.malformed: ExitStatus.usage
         case .refused, .notUnderstood: ExitStatus.protocolError
         }
     }

@@ -33,7 +33,7 @@ struct ControlRequest: Equatable {
         } catch {
             let place = "column \(error.offset + 1)"
             throw ControlError(
-                code: "malformed",
+                code: ControlError.malformed,
                 message: error.offset < line.count
                     ? "not JSON: unexpected byte at \(place)" : "not JSON: the line ends at \(place)")
         }
@@ -45,7 +45,7 @@ struct ControlRequest: Equatable {
             argument = try json.optionalText("arg")
         } catch {
             throw ControlError(
-                code: "malformed",
+                code: ControlError.malformed,
                 message: #"not a request: expected {"v":\#(ControlProtocol.version),"cmd":"…"}, see \#(error.member)"#)
         }
         guard version == ControlProtocol.version else {
@@ -76,6 +76,8 @@ public struct ControlError: Error, Equatable, Sendable {
 
     /// The code of the refusal that passes by itself.
     static let busy = "busy"
+    /// The code of a request that says what cannot be.
+    static let malformed = "malformed"
 
     public init(code: String, message: String) {
         self.code = code

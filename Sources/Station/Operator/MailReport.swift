@@ -76,7 +76,7 @@ public struct LimitReport: Equatable, Sendable {
     public var limit: Int
     /// Absent where it is counted for each peer apart.
     public var used: Int?
-    /// Since the daemon started; absent where nothing is refused but what is oldest makes room.
+    /// Since the daemon started; absent where that is not counted apart, or what is oldest makes room.
     public var refused: UInt64?
 }
 

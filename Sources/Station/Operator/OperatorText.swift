@@ -17,7 +17,7 @@ public enum OperatorText {
         lines += row("gateway", service(report.gateway))
         lines += row("bridge", service(report.bridge))
         lines += row("mail", mail(report.mail))
-        lines += row("storage", storage(report.storage))
+        lines += row("storage", storage(report.storage, uptime: report.uptimeSeconds))
         if let panel = report.panel { lines += row("panel", self.panel(panel)) }
         lines += row("tor", tor(report.network))
         lines += torSteps(report.network).flatMap { detail($0) }
@@ -140,10 +140,11 @@ public enum OperatorText {
         return parts.joined(separator: ", ")
     }
 
-    private static func storage(_ storage: StatusReport.Storage) -> String {
+    private static func storage(_ storage: StatusReport.Storage, uptime: Int) -> String {
+        let since = uptime < 86_400 ? "since the start" : "in the last day"
         var parts = [
             safe(storage.mode), count(storage.records, "record"), size(storage.bytes),
-            "\(size(storage.writtenLastDay)) written in the last day",
+            "\(size(storage.writtenLastDay)) written \(since)",
         ]
         if storage.state != "ok" {
             parts.append("\(size(storage.waitingBytes)) in memory only: \(safe(storage.state))")

@@ -22,7 +22,7 @@ extension Station {
     func postOnBoard(_ argument: String?) throws(ControlError) -> BoardReport {
         guard let request = argument.flatMap({ BoardRequest(argument: $0) }) else {
             throw ControlError(
-                code: "malformed",
+                code: ControlError.malformed,
                 message: "no post: 1 to \(BoardPost.contentSizes.upperBound) bytes for 1 to 7 days, at a lower-case "
                     + "geohash or none")
         }
@@ -40,7 +40,7 @@ extension Station {
 
     func removeFromBoard(_ argument: String?) throws(ControlError) -> BoardReport {
         guard let id = argument.flatMap({ Hex.decode($0) }) else {
-            throw ControlError(code: "malformed", message: "no ID of a post: bitgate board lists them")
+            throw ControlError(code: ControlError.malformed, message: "no ID of a post: bitgate board lists them")
         }
         try atBoard { (now) throws(BoardRefusal) in
             _ = try mesh.remove(fromBoard: id, at: now)

@@ -29,7 +29,7 @@ extension Station {
     func postNote(_ argument: String?) throws(ControlError) -> NotesReport {
         guard let request = argument.flatMap({ NoteRequest(argument: $0) }) else {
             throw ControlError(
-                code: "malformed",
+                code: ControlError.malformed,
                 message: "no note: at most \(NoteRequest.textBytes) bytes for 0 to 720 hours at a lower-case geohash")
         }
         try requireClock()
@@ -45,16 +45,19 @@ extension Station {
     }
 
     func deleteNote(_ argument: String?) throws(ControlError) -> NotesReport {
-        let parts = (argument ?? "").split(separator: " ").map(String.init)
-        guard parts.count == 2, Geohash.isCanonical(parts[0]), let id = EventID(hex: parts[1]) else {
-            throw Station.noPlace
+        let parts = (argument ?? "").split(separator: " ", maxSplits: 1).map(String.init)
+        guard let place = parts.first, Geohash.isCanonical(place) else { throw Station.noPlace }
+        guard parts.count == 2, let id = EventID(hex: parts[1]) else {
+            throw ControlError(
+                code: ControlError.malformed, message: "no ID of a note: 64 hex digits, as bitgate notes shows them")
         }
         try requireClock()
-        _ = switchboard.perform { switchboard.notes?.delete(id, at: parts[0], at: $0) }
-        return notesReport(parts[0])
+        _ = switchboard.perform { switchboard.notes?.delete(id, at: place, at: $0) }
+        return notesReport(place)
     }
 
-    private static let noPlace = ControlError(code: "malformed", message: "no lower-case geohash such as u4pruydq")
+    private static let noPlace = ControlError(
+        code: ControlError.malformed, message: "no lower-case geohash such as u4pruydq")
 
     private func requireClock() throws(ControlError) {
         guard uplink.client.gate != .closed else {

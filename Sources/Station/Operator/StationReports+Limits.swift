@@ -7,7 +7,8 @@ import Vault
 /// Every bound that traffic can reach, in one place.
 extension Station {
     var limitReports: [LimitReport] {
-        meshLimits + serviceLimits + mailLimits + relayLimits + storageLimits
+        // What the box never does has no bound worth telling.
+        (meshLimits + serviceLimits + mailLimits + relayLimits + storageLimits).filter { $0.limit > 0 }
     }
 
     private func limit(

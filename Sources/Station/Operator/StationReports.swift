@@ -112,6 +112,12 @@ extension Station {
         if configuration.bridge.isEnabled, configuration.cell == nil {
             add("no_location", "The bridge rests: it does not know where the box stands.", "Set location.cell.")
         }
+        if let file = refusedFile {
+            add(
+                "configuration_refused",
+                "The configuration file has mistakes and was not taken; the next start with it will fail.",
+                "bitgate config check \(file) tells them; correct them, then reload.")
+        }
         if !keysAwaitingRestart.isEmpty {
             add(
                 "restart_needed",

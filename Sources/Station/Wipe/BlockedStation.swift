@@ -56,6 +56,7 @@ public final class BlockedStation: Box {
     }
 
     public func reload(_ next: Configuration) {}
+    public func refusedToReload(from file: String) {}
 
     var panel: PanelDesk { premises.panel }
     public var liveness: [RadioLiveness] { [] }

@@ -12,6 +12,7 @@ final class SupervisionTests: XCTestCase {
         func start() {}
         func stop() {}
         func reload(_ next: Configuration) {}
+        func refusedToReload(from file: String) {}
     }
 
     private let loop = EmbeddedLoop()
