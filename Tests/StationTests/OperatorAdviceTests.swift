@@ -134,7 +134,7 @@ final class OperatorAdviceTests: XCTestCase {
 
     func testAProcessIsCalledWhatItSays() throws {
         func name() throws -> String {
-            try XCTUnwrap(SystemFiles.line("/proc/thread-self/comm"))
+            try XCTUnwrap(SystemFiles.line("/proc/self/comm"))
         }
         let before = try name()
         ProcessName.set("bitgated")
