@@ -139,6 +139,7 @@ extension Messenger {
             switch effect {
             case .storePrekeys(let snapshot): emit(.store(.prekeys(snapshot)))
             case .storeBundle(let record): emit(.store(.bundle(record)))
+            case .discardBundle(let owner): emit(.forgetBundle(of: owner))
             case .publish(let bundle): emit(.publish(bundle))
             case .letter(let letter): read(letter, at: now)
             }

@@ -22,6 +22,8 @@ public enum MessengerEffect: Sendable {
     /// Keep this for the next start, in the place of an earlier record of its name.
     case store(MessengerRecord)
     case discard(messageID: String)
+    /// Nothing is to be kept of this one's prekeys any more.
+    case forgetBundle(of: NoisePublicKey)
     /// Broadcast this as the payload of a signed packet 0x24, and give it to gossip.
     case publish(PrekeyBundle)
     case show(MessengerEvent)

@@ -124,12 +124,14 @@ public final class Vault {
     /// Keeps a value under a key, in the place of what was there.
     /// - Parameters:
     ///   - evictionClass: records of a lower class make room first.
+    ///   - isNewest: it counts as come just now, and not with what it takes the place of: for whoever lets go of what
+    ///     was longest unchanged, as the vault does of what came first.
     ///   - horizon: when it must be on the disk; it goes earlier when something else does.
     /// - Returns: false when the record is too large, or there is no room for it even in memory.
     @discardableResult
     public func put(
         _ value: [UInt8], for key: [UInt8], in store: VaultStore, evictionClass: UInt8 = 0,
-        within horizon: Interval = VaultLimits.horizon
+        isNewest: Bool = false, within horizon: Interval = VaultLimits.horizon
     ) -> Bool {
         guard isOpen, let index = indexes[store.number], key.count <= VaultLimits.keySize,
             key.count + value.count < VaultLimits.recordSize
@@ -138,6 +140,8 @@ public final class Vault {
         let sealed = index.cipher.seal(
             VaultRecord(key: key, value: value).content, row: row, nonce: random.bytes(XChaChaPoly.nonceSize))
         guard waitingBytes + sealed.count <= VaultLimits.waitingBytes else { return refuse() }
+        // Both go to the disk in one write, and rows are told apart by their numbers.
+        if isNewest { remove(row, from: store, within: horizon) }
         let known = index[row]
         let id = known?.id ?? nextID
         if known == nil { nextID += 1 }

@@ -237,10 +237,35 @@ final class FloodProtectionTests: XCTestCase {
         for number in 0..<100 { XCTAssertEqual(book.learn(record(number), at: .zero), .news) }
         let learned = (100..<1_000).filter { book.learn(record($0), at: .zero + .seconds(1)) == .news }
         XCTAssertEqual(learned.count, 10)
+        XCTAssertNil(book.displaced, "who was refused displaced nobody")
         XCTAssertEqual(book.count, 100)
         for number in 10..<100 { XCTAssertNotNil(book[Self.crowd[number].id]) }
         XCTAssertEqual(book.learn(record(999), at: .zero + .seconds(12)), .news, "one in ten seconds")
+        XCTAssertEqual(book.displaced, record(10), "the least recently heard")
         XCTAssertEqual(book.learn(record(998), at: .zero + .seconds(12)), .refused)
+    }
+
+    func testWhoeverIsForgottenIsForgottenOverARestartToo() throws {
+        func record(_ number: Int, proven: Bool = false) throws -> IdentityRecord {
+            let bytes = SHA256.hash(Array("\(number)".utf8))
+            let signing = try XCTUnwrap(SigningPublicKey(bytes))
+            return IdentityRecord(
+                noiseKey: try XCTUnwrap(NoisePublicKey(bytes)), signingKey: signing,
+                authenticatedSigningKey: proven ? signing : nil, nickname: "", firstSeen: WallTime(milliseconds: 1))
+        }
+        let node = MeshNode(
+            configuration: MeshConfiguration(nickname: "n"), identity: Self.crowd[0].identity,
+            random: SeededRandom(seed: 1))
+        let all = try (0..<MeshLimits.identityCapacity).map { try record($0) }
+        node.restore(all)
+        let newcomer = try record(-1, proven: true)
+        node.learn(newcomer)
+        var told: [String] = []
+        while let effect = node.nextEffect() {
+            if case .event(.identityForgotten(let record)) = effect { told.append("-" + record.peerID.hex) }
+            if case .event(.identityLearned(let record)) = effect { told.append("+" + record.peerID.hex) }
+        }
+        XCTAssertEqual(told, ["-" + all[0].peerID.hex, "+" + newcomer.peerID.hex])
     }
 
     func testProvenKeysYieldToNobodyFaster() throws {

@@ -27,6 +27,7 @@ final class MailDeskTests: XCTestCase {
             case .storeBundle(let record):
                 records.append(record)
                 order += "b"
+            case .discardBundle: order += "f"
             case .publish(let bundle):
                 published.append(bundle)
                 order += "p"

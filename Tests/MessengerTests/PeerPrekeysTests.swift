@@ -17,7 +17,7 @@ final class PeerPrekeysTests: XCTestCase {
                 switch try operation.string("op") {
                 case "ingest":
                     let bundle = try XCTUnwrap(PrekeyBundle(payload: operation.bytes("bundle")), name)
-                    XCTAssertEqual(store.store(bundle), try operation.bool("stored"), name)
+                    XCTAssertEqual(store.store(bundle) != .outdated, try operation.bool("stored"), name)
                 case "assign":
                     let owner = try XCTUnwrap(NoisePublicKey(operation.bytes("recipient")))
                     let prekey = store.prekey(for: try operation.string("messageID"), to: owner, at: now)
@@ -47,7 +47,7 @@ final class PeerPrekeysTests: XCTestCase {
 
     func testABundleServesForSevenDaysAndADateAheadIsFresh() {
         var store = PeerPrekeys()
-        XCTAssertTrue(store.store(bundle(owner(1), at: Samples.time)))
+        XCTAssertEqual(store.store(bundle(owner(1), at: Samples.time)), .kept(forgotten: nil))
         XCTAssertTrue(store.canSeal(to: owner(1), at: WallTime(milliseconds: 0)))
         XCTAssertTrue(store.canSeal(to: owner(1), at: Samples.time.later(hours: 168)))
         XCTAssertFalse(store.canSeal(to: owner(1), at: Samples.time.later(hours: 168, milliseconds: 1)))
@@ -56,9 +56,13 @@ final class PeerPrekeysTests: XCTestCase {
 
     func testAtMostTwoHundredOwnersAreKeptAndTheLongestUnchangedGoesFirst() {
         var store = PeerPrekeys()
-        for number in UInt8(0)..<200 { XCTAssertTrue(store.store(bundle(owner(number), at: Samples.time))) }
-        XCTAssertTrue(store.store(bundle(owner(0), at: Samples.time.later(hours: 1))))
-        XCTAssertTrue(store.store(bundle(owner(200), at: Samples.time)))
+        for number in UInt8(0)..<200 {
+            XCTAssertEqual(store.store(bundle(owner(number), at: Samples.time)), .kept(forgotten: nil))
+        }
+        let newer = bundle(owner(0), at: Samples.time.later(hours: 1))
+        XCTAssertEqual(store.store(newer), .kept(forgotten: nil))
+        XCTAssertEqual(store.store(newer), .outdated)
+        XCTAssertEqual(store.store(bundle(owner(200), at: Samples.time)), .kept(forgotten: owner(1)))
         XCTAssertEqual(store.count, 200)
         XCTAssertTrue(store.canSeal(to: owner(0), at: Samples.time))
         XCTAssertFalse(store.canSeal(to: owner(1), at: Samples.time))
@@ -67,8 +71,8 @@ final class PeerPrekeysTests: XCTestCase {
 
     func testUseSurvivesARestart() throws {
         var store = PeerPrekeys()
-        XCTAssertTrue(store.store(bundle(owner(1), at: Samples.time)))
-        XCTAssertTrue(store.store(bundle(owner(2), at: Samples.time)))
+        XCTAssertEqual(store.store(bundle(owner(1), at: Samples.time)), .kept(forgotten: nil))
+        XCTAssertEqual(store.store(bundle(owner(2), at: Samples.time)), .kept(forgotten: nil))
         XCTAssertEqual(store.prekey(for: "m", to: owner(1), at: Samples.time)?.id, 1)
         var restored = PeerPrekeys()
         restored.restore(store.records)

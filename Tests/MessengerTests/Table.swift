@@ -158,6 +158,7 @@ final class Table {
         case .store(.drop(let drop)): seat.published.append(drop)
         case .store(.prekeys), .store(.bundle), .publish: break
         case .discard(let messageID): seat.outbox[messageID] = nil
+        case .forgetBundle: break
         case .remember(let record): seat.stored[record.fingerprint] = record
         case .forget(let fingerprint): seat.stored[fingerprint] = nil
         case .openSession(let peer):

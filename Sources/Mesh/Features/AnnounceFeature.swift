@@ -113,11 +113,7 @@ final class AnnounceFeature: MeshFeature {
         let record = IdentityRecord(
             noiseKey: verified.noiseKey, peerID: sender, signingKey: verified.signingKey,
             authenticatedSigningKey: known?.authenticatedSigningKey, nickname: nickname)
-        switch mesh.identities.learn(record, at: mesh.now.monotonic) {
-        case .news: mesh.emit(.identityLearned(record))
-        case .known: break
-        case .refused: mesh.drops.count(.identityBookFull)
-        }
+        if mesh.learn(record) == .refused { mesh.drops.count(.identityBookFull) }
     }
 
     private func report(_ peer: Peer, former: Peer?, becameConnected: Bool, in mesh: MeshNode) {

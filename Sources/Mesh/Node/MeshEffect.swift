@@ -45,6 +45,8 @@ public enum MeshEvent: Sendable {
     case announced(PeerID, NoisePublicKey, AnnounceStanding)
     /// Signing and Noise keys of a peer were pinned or its name changed: what a restart should remember.
     case identityLearned(IdentityRecord)
+    /// An identity made room for another: a restart should not remember it either.
+    case identityForgotten(IdentityRecord)
     /// A handshake with the peer is complete: it holds the key this is the fingerprint of.
     case sessionEstablished(PeerID, fingerprint: Fingerprint)
     /// An attempt of ours came to nothing, or a session is gone without another in its place.

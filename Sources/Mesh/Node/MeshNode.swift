@@ -122,6 +122,15 @@ public final class MeshNode {
         for identity in identities { _ = self.identities.learn(identity, at: now.monotonic) }
     }
 
+    /// Pins an identity. Whoever made room for it is not to be remembered over a restart either.
+    @discardableResult
+    func learn(_ record: IdentityRecord) -> IdentityBook.Lesson {
+        let lesson = identities.learn(record, at: now.monotonic)
+        if let displaced = identities.displaced { emit(.identityForgotten(displaced)) }
+        if lesson == .news { emit(.identityLearned(record)) }
+        return lesson
+    }
+
     /// Drops what is pinned about a peer: the operator's way to trust on first use again (chapter 02 §2.4).
     public func forget(_ peer: PeerID) {
         identities.forget(peer)

@@ -33,7 +33,7 @@ extension MeshNode {
         let nickname = isImpostor ? "" : known?.nickname ?? ""
         let record = IdentityRecord(
             noiseKey: noiseKey, signingKey: signingKey, authenticatedSigningKey: signingKey, nickname: nickname)
-        if identities.learn(record, at: now.monotonic) == .news { emit(.identityLearned(record)) }
+        learn(record)
         guard let live = registry[peer], live.signingKey != signingKey || live.noiseKey != noiseKey else { return }
         registry.upsert(
             Peer(

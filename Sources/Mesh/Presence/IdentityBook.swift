@@ -59,6 +59,8 @@ final class IdentityBook {
     private var entries: [PeerID: Entry] = [:]
     private var clock: UInt64 = 0
     private var displacements: TokenBucket
+    /// Who made room for what was learned last.
+    private(set) var displaced: IdentityRecord?
 
     init(
         capacity: Int = MeshLimits.identityCapacity, displacementBurst: Double = MeshLimits.identityDisplacementBurst
@@ -104,6 +106,7 @@ final class IdentityBook {
     /// A key proven in a session takes the place of one that is only believed; nothing else displaces without limit.
     func learn(_ record: IdentityRecord, at now: Instant) -> Lesson {
         let peer = record.peerID
+        displaced = nil
         clock &+= 1
         if let known = entries[peer] {
             known.touched = clock
@@ -116,6 +119,7 @@ final class IdentityBook {
             let yieldsToProof = record.authenticatedSigningKey != nil && !oldest.value.isProven
             guard yieldsToProof || displacements.take(at: now) else { return .refused }
             entries[oldest.key] = nil
+            displaced = oldest.value.record
         }
         entries[peer] = Entry(record, touched: clock)
         return .news

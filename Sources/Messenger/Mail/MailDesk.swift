@@ -8,6 +8,8 @@ public enum MailEffect: Sendable {
     case storePrekeys(SecretBytes)
     /// Keep this for the next start, in the place of the owner's earlier record.
     case storeBundle(PeerPrekeys.Record)
+    /// Nothing of this owner's is to be kept any more.
+    case discardBundle(NoisePublicKey)
     /// Broadcast this as the payload of a signed packet 0x24, and give it to gossip.
     case publish(PrekeyBundle)
     /// Somebody wrote, and has not been told that it arrived.
@@ -108,8 +110,9 @@ public final class MailDesk {
     /// Keeps the bundle of somebody else for sealing to.
     public func take(_ bundle: Verified<PrekeyBundle>) {
         guard let owner = NoisePublicKey(bundle.payload.noisePublicKey), owner != identity.noise.publicKey,
-            bundles.take(bundle), let record = bundles.record(of: owner)
+            case .kept(let forgotten) = bundles.take(bundle), let record = bundles.record(of: owner)
         else { return }
+        if let forgotten { effects.append(.discardBundle(forgotten)) }
         effects.append(.storeBundle(record))
     }
 

@@ -20,20 +20,28 @@ public struct PeerPrekeys: Sendable {
 
     public var count: Int { entries.count }
 
+    /// What became of a bundle.
+    public enum Reception: Hashable, Sendable {
+        case outdated
+        /// - forgotten: whose bundle made room, so that no copy of it need be kept either.
+        case kept(forgotten: NoisePublicKey?)
+    }
+
     /// Keeps a bundle that is newer than the one held.
     @discardableResult
-    public mutating func take(_ bundle: Verified<PrekeyBundle>) -> Bool { store(bundle.payload) }
+    public mutating func take(_ bundle: Verified<PrekeyBundle>) -> Reception { store(bundle.payload) }
 
-    mutating func store(_ bundle: PrekeyBundle) -> Bool {
-        guard let owner = NoisePublicKey(bundle.noisePublicKey) else { return false }
+    mutating func store(_ bundle: PrekeyBundle) -> Reception {
+        guard let owner = NoisePublicKey(bundle.noisePublicKey) else { return .outdated }
         let known = entries[owner]
-        if let known, bundle.generatedAt <= known.bundle.generatedAt { return false }
-        if known == nil, entries.count >= MessengerLimits.bundleOwners { forgetLongestUnchanged() }
+        if let known, bundle.generatedAt <= known.bundle.generatedAt { return .outdated }
+        let isFull = known == nil && entries.count >= MessengerLimits.bundleOwners
+        let forgotten = isFull ? forgetLongestUnchanged() : nil
         let offered = Set(bundle.prekeys.map(\.id))
         updates += 1
         entries[owner] = Entry(
             bundle: bundle, messages: known?.messages.filter { offered.contains($0.key) } ?? [:], updated: updates)
-        return true
+        return .kept(forgotten: forgotten)
     }
 
     /// The prekey to seal this message to, the same one each time; `nil` when it must be sealed to the static key.
@@ -65,9 +73,10 @@ public struct PeerPrekeys: Sendable {
         now.age(of: bundle.generatedAt) <= MessengerLimits.bundleAge
     }
 
-    private mutating func forgetLongestUnchanged() {
-        guard let oldest = entries.min(by: { $0.value.updated < $1.value.updated }) else { return }
-        entries[oldest.key] = nil
+    private mutating func forgetLongestUnchanged() -> NoisePublicKey? {
+        let oldest = entries.min { $0.value.updated < $1.value.updated }?.key
+        if let oldest { entries[oldest] = nil }
+        return oldest
     }
 }
 
@@ -100,7 +109,7 @@ extension PeerPrekeys {
     }
 
     public mutating func restore(_ records: [Record]) {
-        for record in records where store(record.bundle) {
+        for record in records where store(record.bundle) != .outdated {
             let offered = Set(record.bundle.prekeys.map(\.id))
             entries[record.owner]?.messages = record.messages.filter { offered.contains($0.key) }
         }

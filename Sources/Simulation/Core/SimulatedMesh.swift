@@ -236,6 +236,7 @@ public final class SimulatedMesh {
         case .event(let event):
             if recordsEvents { node.note(event, at: now.monotonic) }
             if case .identityLearned(let record) = event { node.pinned[record.peerID] = record }
+            if case .identityForgotten(let record) = event { node.pinned[record.peerID] = nil }
             for observer in observers { observer.happened(event, at: node.index, in: self) }
             node.attachment?.happened(event, at: node.clock(now), in: self)
         case .archive(let batch): node.archive.apply(batch, at: now.monotonic)

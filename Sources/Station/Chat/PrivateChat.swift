@@ -147,6 +147,7 @@ final class PrivateChat {
             switchboard.perform { drops.leave(envelope, ticket, at: $0) }
         case .store(let record): letters?.keep(record)
         case .discard(let messageID): letters?.discard(messageID: messageID)
+        case .forgetBundle(let owner): letters?.forgetBundle(of: owner)
         case .publish(let bundle):
             guard letters?.keepsPrekeys() ?? true else { return }
             switchboard.perform { mesh.publish(bundle, at: $0) }

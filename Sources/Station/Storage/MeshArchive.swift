@@ -58,6 +58,12 @@ final class MeshArchive {
         if isNews, prompt.take(at: now) { vault.flush() }
     }
 
+    /// The vault lets go of what came first, the mesh of what was longest not heard: left to itself the vault would let
+    /// go of a regular visitor's pin. It goes with what took its place.
+    func forget(_ identity: IdentityRecord) {
+        vault.remove(identity.vaultKey, from: BoxStores.identities, within: VaultLimits.gathered)
+    }
+
     // MARK: Into the engine
 
     /// Call it once, before the node starts.

@@ -33,13 +33,18 @@ final class MessengerArchive {
         case .drop(let drop):
             var value: [UInt8] = []
             value.append(bigEndian: drop.at.milliseconds)
-            vault.put(value, for: Array(drop.key.utf8), in: BoxStores.ownDrops)
+            vault.put(value, for: Array(drop.key.utf8), in: BoxStores.ownDrops, isNewest: true)
         case .prekeys(let snapshot):
             unwritten = snapshot
             _ = keepsPrekeys()
         case .bundle(let record):
             guard let value = record.vaultValue else { return }
-            vault.put(value, for: record.owner.bytes, in: BoxStores.bundles)
+            // In the order of new bundles, as the messenger lets go of them.
+            let known = vault.value(for: record.owner.bytes, in: BoxStores.bundles).flatMap {
+                PeerPrekeys.Record(key: record.owner.bytes, value: $0)
+            }
+            vault.put(
+                value, for: record.owner.bytes, in: BoxStores.bundles, isNewest: known?.bundle != record.bundle)
             // A key that was assigned must not be assigned again.
             if !record.messages.isEmpty { vault.flush() }
         }
@@ -55,6 +60,8 @@ final class MessengerArchive {
         unwritten = nil
         return true
     }
+
+    func forgetBundle(of owner: NoisePublicKey) { vault.remove(owner.bytes, from: BoxStores.bundles) }
 
     func discard(messageID: String) { vault.remove(Array(messageID.utf8), from: BoxStores.outbox) }
 
