@@ -40,7 +40,7 @@ final class IsolatedPublicationTests: XCTestCase {
         [UInt8]("[\"OK\",\"\(event.id.hex)\",\(isAccepted),\"\(message)\"]".utf8)
     }
 
-    func testEachRelayIsDialledApartAndTheFirstAcceptanceEndsAll() {
+    func testEachRelayIsDialledApartAndGivenItThoughAnotherSaysFirstThatItTookIt() {
         var run = Run()
         let event = drop()
         let id = run.client.publishIsolated(event, to: [a, b], at: run.now)
@@ -55,14 +55,40 @@ final class IsolatedPublicationTests: XCTestCase {
         XCTAssertEqual(run.effects, [.send(frame, on: sockets[0])])
         run.client.received(ok(event, true), on: sockets[0], at: run.now)
         run.drain()
-        XCTAssertEqual(Set(run.closed), Set(sockets))
-        XCTAssertEqual(run.outcomes, [.accepted(by: a)])
+        XCTAssertEqual(run.closed, [sockets[0]])
+        XCTAssertEqual(run.outcomes, [])
+        run.client.relayOpened(sockets[1], at: run.now)
+        run.drain()
+        XCTAssertEqual(run.effects, [.send(frame, on: sockets[1])], "the first may have lied")
+        run.client.received(ok(event, true), on: sockets[1], at: run.now)
+        run.drain()
+        XCTAssertEqual(run.closed, [sockets[1]])
+        XCTAssertEqual(run.outcomes, [.accepted(by: a)], "once")
         run.client.relayOpened(sockets[1], at: run.now)
         run.client.received(ok(event, true), on: sockets[1], at: run.now)
         run.client.relayClosed(sockets[1], .unreachable, at: run.now)
         run.drain()
         XCTAssertEqual(run.effects, [], "reports of closed sockets are ignored")
         XCTAssertEqual(run.client.relays(at: run.now).count, 0, "no lasting connection is made")
+    }
+
+    func testARelayThatDoesNotAnswerHoldsUpWhatAnotherTookForTenSecondsOnly() {
+        var run = Run()
+        let event = drop()
+        _ = run.client.publishIsolated(event, to: [a, b], at: run.now)
+        run.drain()
+        let sockets = run.dialled
+        run.client.relayOpened(sockets[0], at: run.now)
+        run.client.received(ok(event, true), on: sockets[0], at: run.now)
+        run.now = run.now.advanced(by: .milliseconds(9_999))
+        run.client.timeout(at: run.now)
+        run.drain()
+        XCTAssertEqual(run.outcomes, [])
+        run.now = run.now.advanced(by: .milliseconds(1))
+        run.client.timeout(at: run.now)
+        run.drain()
+        XCTAssertEqual(run.closed, [sockets[1]])
+        XCTAssertEqual(run.outcomes, [.accepted(by: a)])
     }
 
     func testItFailsWhenEveryRelayRefusesOrCannotBeReached() {

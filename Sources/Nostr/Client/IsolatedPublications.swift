@@ -17,6 +17,8 @@ struct IsolatedPublications {
     }
 
     private var attempts: [Attempt] = []
+    /// The relay that took a publication first, until its last attempt is over.
+    private var takers: [PublicationID: NostrRelayURL] = [:]
 
     var count: Int { attempts.count }
     var nextDeadline: Instant? { attempts.map(\.deadline).min() }
@@ -65,14 +67,19 @@ struct IsolatedPublications {
         index(of: socket).map { attempts[$0].otherMessages >= NostrLimits.isolatedMessages } ?? false
     }
 
-    /// A relay took the event: its socket and those that still try are closed.
-    mutating func accepted(on socket: NostrSocketID) -> [NostrEffect] {
+    /// A relay took the event. The others are still given it, for a while: one that only says so, and says it first,
+    /// must not be the only one that has it.
+    mutating func accepted(on socket: NostrSocketID, at now: Instant) -> [NostrEffect] {
         guard let index = index(of: socket) else { return [] }
         let publication = attempts[index].publication
-        let sockets = attempts.filter { $0.publication == publication }.map(\.socket)
-        attempts.removeAll { $0.publication == publication }
-        return sockets.map { .close($0, code: CloseCode.goingAway) }
-            + [.published(publication, .accepted(by: socket.relay))]
+        if takers[publication] == nil {
+            takers[publication] = socket.relay
+            let end = now + NostrLimits.confirmationTimeout
+            for index in attempts.indices where attempts[index].publication == publication {
+                attempts[index].deadline = min(attempts[index].deadline, end)
+            }
+        }
+        return ended(socket, isClosed: false)
     }
 
     /// This attempt is over. The last one of a publication is its outcome.
@@ -85,7 +92,8 @@ struct IsolatedPublications {
         let publication = attempts.remove(at: index).publication
         var effects: [NostrEffect] = isClosed ? [] : [.close(socket, code: CloseCode.goingAway)]
         if !attempts.contains(where: { $0.publication == publication }) {
-            effects.append(.published(publication, .failed(failure)))
+            let taker = takers.removeValue(forKey: publication)
+            effects.append(.published(publication, taker.map { .accepted(by: $0) } ?? .failed(failure)))
         }
         return effects
     }
@@ -99,7 +107,10 @@ struct IsolatedPublications {
 
     /// Closes everything and tells nobody.
     mutating func wipe() -> [NostrEffect] {
-        defer { attempts.removeAll() }
+        defer {
+            attempts.removeAll()
+            takers.removeAll()
+        }
         return attempts.map { .close($0.socket, code: CloseCode.goingAway) }
     }
 

@@ -56,9 +56,7 @@ extension NostrClient {
     /// box's other traffic. At most four relays; connected or not makes no difference.
     public func publishIsolated(_ event: VerifiedEvent, to relays: [NostrRelayURL], at now: Now) -> PublicationID {
         let id = PublicationID(number: nextNumber())
-        let usable = relays.filter { url in
-            isPermitted(url) && !(connection(url)?.isFailed(at: now.monotonic) ?? false)
-        }.prefix(NostrLimits.isolatedRelays)
+        let usable = isolatedTargets(among: relays, at: now)
         let frame = ClientFrame.event(event.json())
         guard gate == .open, !usable.isEmpty else {
             finish((id, .failed(.notConnected)))
@@ -78,6 +76,18 @@ extension NostrClient {
             emit(isolated.begin(id, event: event.id, frame: frame, socket: socket, at: now.monotonic))
         }
         return id
+    }
+
+    /// Whether an isolated publication to these relays would find connections free; if not, whoever has some queues up
+    /// until one of those under way is over.
+    public func hasRoomForIsolated(to relays: [NostrRelayURL], at now: Now) -> Bool {
+        isolated.count + isolatedTargets(among: relays, at: now).count <= NostrLimits.isolatedSockets
+    }
+
+    private func isolatedTargets(among relays: [NostrRelayURL], at now: Now) -> ArraySlice<NostrRelayURL> {
+        relays.filter { url in
+            isPermitted(url) && !(connection(url)?.isFailed(at: now.monotonic) ?? false)
+        }.prefix(NostrLimits.isolatedRelays)
     }
 
     /// Writes isolated publications that are connected, as fast as the pace allows.
@@ -101,7 +111,9 @@ extension NostrClient {
         if let answer = isolated.answer(in: message, from: socket) {
             answers.count(answer)
             connection(socket.relay)?.note(answer, at: now)
-            emit(answer.isSuccess ? isolated.accepted(on: socket) : isolated.ended(socket, isClosed: false))
+            emit(
+                answer.isSuccess
+                    ? isolated.accepted(on: socket, at: now.monotonic) : isolated.ended(socket, isClosed: false))
         } else if isolated.isChattering(socket) {
             emit(isolated.ended(socket, isClosed: false))
         }

@@ -65,9 +65,9 @@ extension ChatPeer {
 
     func startRelays() {
         guard let relays else { return }
-        relays.uplink.onPublished = { [weak chat] id, outcome in
+        relays.uplink.onPublished = { [weak chat, loop] id, outcome in
             chat?.mail?.published(id, outcome)
-            chat?.drops?.published(id, outcome)
+            chat?.drops?.published(id, outcome, at: loop.now)
         }
         switchboard.perform { chat.mail?.open(at: $0) }
         relays.uplink.route.start()

@@ -6,8 +6,9 @@ import Nostr
 import Wire
 
 enum RelayDropLimits {
-    /// Drops on their way; each has a circuit and connections of its own, of which the relay client allows few.
-    static let underWay = 64
+    /// Drops on their way, and those that wait for one of the few connections the relay client allows: each takes a
+    /// circuit and connections of its own. The messenger tries the others again.
+    static let pending = 64
     /// Drops looked at and done with. The messenger remembers over restarts whose message it has shown.
     static let remembered = 512
 }
@@ -24,7 +25,17 @@ final class RelayDrops {
     private let client: NostrClient
     private let own: NoisePublicKey
     private var random: any RandomNumberGenerator
+    private struct Waiting {
+        let envelope: CourierEnvelope
+        let ticket: DropTicket
+    }
+
     private var underWay: [PublicationID: DropTicket] = [:]
+    /// In order of arrival.
+    private var waiting: [Waiting] = []
+    /// When each of those for whom something waits had a turn last, by the tag their letters bear.
+    private var turns: [[UInt8]: UInt64] = [:]
+    private var lastTurn: UInt64 = 0
     private var handled = BoundedSet<EventID>(capacity: RelayDropLimits.remembered)
     /// The day whose tags are asked for.
     private var day: UInt32?
@@ -37,20 +48,44 @@ final class RelayDrops {
 
     // MARK: Out
 
-    /// Each under a key that nobody keeps, over connections of its own.
+    /// Each under a key that nobody keeps, over connections of its own, as soon as some are free.
     func leave(_ envelope: CourierEnvelope, _ ticket: DropTicket, at now: Now) {
-        guard underWay.count < RelayDropLimits.underWay,
-            let event = Courier.drop(of: envelope, at: now.wall, using: &random)
-        else {
+        guard underWay.count + waiting.count < RelayDropLimits.pending else {
             onOutcome?(ticket, false)
             return
         }
-        underWay[client.publishIsolated(event, to: client.defaultRelays, at: now)] = ticket
+        waiting.append(Waiting(envelope: envelope, ticket: ticket))
+        pump(at: now)
     }
 
-    func published(_ id: PublicationID, _ outcome: PublicationOutcome) {
-        guard let ticket = underWay.removeValue(forKey: id) else { return }
-        if case .accepted = outcome { onOutcome?(ticket, true) } else { onOutcome?(ticket, false) }
+    /// What came of a publication, whoever asked for it: another may have its connections.
+    func published(_ id: PublicationID, _ outcome: PublicationOutcome, at now: Now) {
+        if let ticket = underWay.removeValue(forKey: id) {
+            if case .accepted = outcome { onOutcome?(ticket, true) } else { onOutcome?(ticket, false) }
+        }
+        pump(at: now)
+    }
+
+    private func pump(at now: Now) {
+        while client.hasRoomForIsolated(to: client.defaultRelays, at: now), let next = takeNext() {
+            // It is dated when it goes, not when it was asked for.
+            guard let event = Courier.drop(of: next.envelope, at: now.wall, using: &random) else {
+                onOutcome?(next.ticket, false)
+                continue
+            }
+            underWay[client.publishIsolated(event, to: client.defaultRelays, at: now)] = next.ticket
+        }
+    }
+
+    /// The people in turn, and what is for each in order: many letters for one hold up nobody else's.
+    private func takeNext() -> Waiting? {
+        func turn(_ index: Int) -> UInt64 { turns[waiting[index].envelope.recipientTag] ?? 0 }
+        guard let index = waiting.indices.min(by: { (turn($0), $0) < (turn($1), $1) }) else { return nil }
+        let next = waiting.remove(at: index)
+        lastTurn += 1
+        turns[next.envelope.recipientTag] = lastTurn
+        if waiting.isEmpty { turns.removeAll() }
+        return next
     }
 
     // MARK: In

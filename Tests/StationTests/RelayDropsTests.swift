@@ -1,0 +1,124 @@
+import Basics
+import Crypto
+import Foundation
+import Nostr
+import Wire
+import XCTest
+
+@testable import Messenger
+@testable import Station
+
+/// Own letters on their way to relays, of which few may be under way at a time.
+final class RelayDropsTests: XCTestCase {
+    private let relays = (1...4).compactMap { NostrRelayURL("wss://relay-\($0).example") }
+    private var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000))
+    private var random = SeededRandom(seed: 5)
+    private lazy var client = NostrClient(defaultRelays: relays, random: SeededRandom(seed: 6))
+    private lazy var drops = RelayDrops(
+        client: client, own: NoiseStaticKey.generate(using: &random).publicKey, random: SeededRandom(seed: 7))
+    /// What a relay makes of an event; nil: it says nothing.
+    private var answer: Bool? = true
+    private var open: Set<NostrSocketID> = []
+    private var mostOpen = 0
+    /// Tags of the letters in the order in which they were begun to be written.
+    private var written: [String] = []
+    private var events: Set<String> = []
+    private var outcomes: [(messageID: String, isConfirmed: Bool)] = []
+
+    override func setUp() {
+        client.setGate(.open, at: now)
+        drops.onOutcome = { [unowned self] in outcomes.append(($0.messageID, $1)) }
+        settle()
+    }
+
+    private func settle() {
+        while let effect = client.nextEffect() {
+            switch effect {
+            case .dial(let socket):
+                guard socket.isolation != nil else { continue }
+                open.insert(socket)
+                mostOpen = max(mostOpen, open.count)
+                client.relayOpened(socket, at: now)
+            case .close(let socket, _): open.remove(socket)
+            case .send(let frame, let socket): take(String(decoding: frame, as: UTF8.self), on: socket)
+            case .published(let id, let outcome): drops.published(id, outcome, at: now)
+            default: break
+            }
+        }
+    }
+
+    private func take(_ frame: String, on socket: NostrSocketID) {
+        func member(after mark: String) -> String? {
+            frame.range(of: mark).map { String(frame[$0.upperBound...].prefix { $0 != "\"" }) }
+        }
+        guard let id = member(after: "\"id\":\""), let tag = member(after: "[\"x\",\"") else { return XCTFail(frame) }
+        if events.insert(id).inserted { written.append(tag) }
+        guard let answer else { return }
+        client.received(Array("[\"OK\",\"\(id)\",\(answer),\"\"]".utf8), on: socket, at: now)
+    }
+
+    private func leave(_ messageID: String, for person: UInt8) {
+        let envelope = CourierEnvelope(
+            recipientTag: [UInt8](repeating: person, count: 16),
+            expiry: WallTime(milliseconds: now.wall.milliseconds + 86_400_000), ciphertext: [1, 2, 3], copies: 1)
+        drops.leave(
+            envelope, DropTicket(operation: 1, key: messageID, peer: PeerID(value: 1), messageID: messageID), at: now)
+        settle()
+    }
+
+    private func advance(by span: Interval) {
+        let end = now.monotonic + span
+        while let due = client.nextDeadline, due <= end {
+            now = now.advanced(by: due > now.monotonic ? due - now.monotonic : .milliseconds(1))
+            client.timeout(at: now)
+            settle()
+        }
+        now = now.advanced(by: max(.zero, end - now.monotonic))
+    }
+
+    private func tag(_ person: UInt8) -> String { Hex.encode([UInt8](repeating: person, count: 16)) }
+
+    func testTheNextLetterGoesAsSoonAsOneIsDone() {
+        for number in 0..<20 { leave("\(number)", for: 1) }
+        XCTAssertLessThanOrEqual(mostOpen, 16)
+        // Three a second may be written.
+        advance(by: .seconds(8))
+        XCTAssertEqual(outcomes.filter(\.isConfirmed).map(\.messageID), (0..<20).map { "\($0)" })
+        XCTAssertEqual(outcomes.count, 20, "each once")
+        XCTAssertLessThanOrEqual(mostOpen, 16)
+        XCTAssertTrue(open.isEmpty)
+    }
+
+    func testManyLettersForOneHoldUpNobodyElses() {
+        for number in 0..<30 { leave("many \(number)", for: 1) }
+        leave("one", for: 2)
+        leave("two", for: 3)
+        advance(by: .seconds(20))
+        XCTAssertEqual(outcomes.count, 32)
+        XCTAssertLessThan(written.firstIndex(of: tag(2)) ?? .max, 12)
+        XCTAssertLessThan(written.firstIndex(of: tag(3)) ?? .max, 12)
+    }
+
+    func testRelaysThatRefuseOrSaySilentHoldUpNothingForEver() {
+        answer = nil
+        for number in 0..<12 { leave("\(number)", for: 1) }
+        XCTAssertEqual(outcomes.count, 0)
+        advance(by: .minutes(2))
+        XCTAssertEqual(outcomes.map(\.isConfirmed), [Bool](repeating: false, count: 12))
+        answer = false
+        for number in 12..<24 { leave("\(number)", for: 1) }
+        advance(by: .minutes(1))
+        XCTAssertEqual(outcomes.count, 24)
+        XCTAssertTrue(outcomes.allSatisfy { !$0.isConfirmed })
+    }
+
+    func testWhatWaitsIsBoundAndEndsWhereNothingMayBeDialled() {
+        answer = nil
+        for number in 0..<70 { leave("\(number)", for: 1) }
+        XCTAssertEqual(outcomes.map(\.messageID), (64..<70).map { "\($0)" })
+        client.setGate(.closed, at: now)
+        settle()
+        XCTAssertEqual(outcomes.count, 70)
+        XCTAssertTrue(outcomes.allSatisfy { !$0.isConfirmed })
+    }
+}
