@@ -39,6 +39,21 @@ final class BridgeTests: XCTestCase {
         XCTAssertTrue(rig.shown.isEmpty && rig.broadcasts.isEmpty && rig.status.participants.isEmpty)
         XCTAssertEqual(rig.counters.bridgeDownlinks[.ownEvent], 1)
         XCTAssertEqual(rig.counters.bridgeBroadcasts[.repeated], 1)
+
+        // What this run says itself, and what a run before said, whose random numbers were others.
+        let before = Rig(.console(cell: RendezvousCell("u4pruy")))
+        _ = before.gateway.bridgeOwnMessage(
+            "said", sender: .us, radioTime: radioTime, nickname: "us", bridgePeer: nil, at: before.now)
+        before.drain()
+        let said = try XCTUnwrap(before.published.first?.event)
+        for rig in [before, Rig(random: 99)] {
+            rig.relayBridge(said)
+            rig.run(.seconds(10))
+            XCTAssertTrue(rig.shown.isEmpty && rig.broadcasts.isEmpty && rig.status.participants.isEmpty)
+        }
+        let stranger = Rig(seed: DeviceSeed([UInt8](repeating: 7, count: 32)))
+        stranger.relayBridge(said)
+        XCTAssertEqual(stranger.shown.count, 1, "whoever has another seed shows it")
     }
 
     /// Only the first cell tag decides the cell.
@@ -56,9 +71,18 @@ final class BridgeTests: XCTestCase {
     func testPresenceCounts() throws {
         let rig = Rig()
         rig.relayBridge(try Author(1).presence())
+        rig.relayBridge(try Author(1).presence(at: Clock.start - 1))
+        rig.relayBridge(try Author(1).bridgeMessage())
+        XCTAssertEqual(rig.status.participants.count, 1, "one who says twice that he is there is one")
+        rig.relayBridge(try Author(2).presence())
+        rig.relayBridge(try Author(3).presence(at: Clock.start - 901))
+        rig.relayBridge(try Author(4).presence(in: "9q8yyk"))
         rig.run(.seconds(60))
-        XCTAssertEqual(rig.status.participants.map(\.displayName).count, 1)
-        XCTAssertTrue(rig.broadcasts.isEmpty && rig.shown.isEmpty)
+        XCTAssertEqual(rig.status.participants.count, 2)
+        XCTAssertEqual(rig.shown.count, 1, "presence is not shown")
+        XCTAssertEqual(rig.broadcasts.count, 1, "nor sent down")
+        rig.run(.minutes(20))
+        XCTAssertEqual(rig.status.participants.count, 0, "it ends by itself")
     }
 
     /// Repeated event is taken once.
@@ -69,6 +93,14 @@ final class BridgeTests: XCTestCase {
         rig.receive(event.carrier(.fromBridge, "u4pruy"))
         XCTAssertEqual(rig.shown.count, 1)
         XCTAssertEqual(rig.counters.bridgeDownlinks[.repeated], 4)
+        let other = try Author(2).bridgeMessage("other")
+        rig.relayBridge(other)
+        rig.run(.seconds(2))
+        for _ in 0..<5 { rig.relayBridge(other) }
+        rig.run(.minutes(2))
+        XCTAssertEqual(rig.broadcasts, [other.carrier(.fromBridge, "u4pruy")], "each once on the air, whoever sends it")
+        XCTAssertEqual(rig.shown.count, 2)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.repeated], 9)
     }
 
     // MARK: Radio copies
@@ -145,6 +177,13 @@ final class BridgeTests: XCTestCase {
         }
         rig.run(.seconds(2))
         XCTAssertTrue(rig.shown.isEmpty && rig.broadcasts.isEmpty && rig.published.isEmpty)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.stale], 2)
+        XCTAssertEqual(rig.counters.bridgeBroadcasts[.stale], 2)
+        XCTAssertEqual(rig.counters.bridgeDeposits[.stale], 2)
+        for time in [Clock.start - 898, Clock.start + 902] {
+            rig.relayBridge(try Author(1).bridgeMessage("just in time", at: time))
+        }
+        XCTAssertEqual(rig.shown.count, 2)
     }
 
     func testDirectedFromBridgeDropped() throws {
@@ -230,6 +269,17 @@ final class BridgeTests: XCTestCase {
         let later = now + .milliseconds(60_001)
         XCTAssertEqual(keys.compactMap { $0 }.filter { limits.admit($0, at: later) }.count, 600)
         XCTAssertLessThanOrEqual(limits.keys, GatewayLimits.inboundEvents + GatewayLimits.trackedKeys)
+
+        let (loud, quiet) = (try Author(1), try Author(2))
+        let rig = Rig()
+        for index in 0..<150 { rig.relayBridge(loud.bridgeMessage("\(index)")) }
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.held], 120)
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.keyOrTotalLimit], 30)
+        rig.relayBridge(quiet.bridgeMessage("heard all the same"))
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.held], 121)
+        rig.run(.milliseconds(60_001))
+        rig.relayBridge(loud.bridgeMessage("later"))
+        XCTAssertEqual(rig.counters.bridgeDownlinks[.held], 122)
     }
 
     func testEventRefusedByLimitsStaysReceived() throws {
@@ -295,6 +345,13 @@ final class BridgeTests: XCTestCase {
         XCTAssertEqual(participants.count(at: start + .seconds(800)), 1)
         participants.prune(at: start + .seconds(801))
         XCTAssertEqual(participants.count(at: start + .seconds(200)), 0)
+
+        let rig = Rig()
+        for number in 1...200 as ClosedRange<UInt8> { rig.relayBridge(try Author(number).presence()) }
+        XCTAssertEqual(rig.status.participants.count, 128)
+        rig.relayBridge(try Author(201).bridgeMessage("one more"))
+        XCTAssertEqual(rig.status.participants.count, 128)
+        XCTAssertEqual(rig.shown.map(\.text), ["one more"], "who is not counted is heard")
     }
 
     func testRowsToReplaceAreBounded() {

@@ -130,12 +130,20 @@ final class DepositTests: XCTestCase {
     /// Flush happens on the edge only.
     func testFlushOnReconnect() throws {
         let rig = Rig(relays: false)
-        rig.deposit(try Author(1).channelMessage())
+        let events = try (1...3 as ClosedRange<UInt8>).map { try Author($0).channelMessage("\($0)") }
+        let bridged = try Author(4).bridgeMessage("bridged")
+        for event in events { rig.deposit(event) }
+        rig.bridgeDeposit(bridged)
+        rig.setRelays(false)
+        rig.run(.seconds(30))
+        XCTAssertTrue(rig.published.isEmpty)
         rig.setRelays(true)
+        XCTAssertEqual(rig.published.map(\.event), events + [bridged], "in the order they came")
         rig.setRelays(true)
         rig.setRelays(false)
         rig.setRelays(true)
-        XCTAssertEqual(rig.published.count, 1)
+        XCTAssertEqual(rig.published.count, 4)
+        XCTAssertEqual(rig.status.channels.queuedDeposits.used + rig.status.bridge.queuedDeposits.used, 0)
     }
 
     /// Relays refuse ephemeral events past 60 s: publishing one is silent loss, so it is dropped where it is counted.

@@ -23,6 +23,10 @@ final class SwitchTests: XCTestCase {
         rig.gateway.stop(at: rig.now)
         rig.drain()
         XCTAssertEqual(rig.advertised.count, 2, "an unchanged announce is not repeated")
+        rig.gateway.start(at: rig.now)
+        rig.drain()
+        XCTAssertEqual(rig.advertised.last, rig.advertised.first)
+        XCTAssertEqual(rig.subscribed.map(\.id), ["geo-u4pru", "bridge-rendezvous", "geo-u4pru", "bridge-rendezvous"])
     }
 
     /// Bridge bit needs a cell.
@@ -129,9 +133,15 @@ final class SwitchTests: XCTestCase {
         rig.gateway.stop(at: rig.now)
         rig.deposit(try Author(1).channelMessage())
         rig.bridgeDeposit(try Author(1).bridgeMessage())
-        XCTAssertTrue(rig.published.isEmpty)
+        rig.relay(try Author(2).channelMessage())
+        rig.relayBridge(try Author(2).bridgeMessage())
+        rig.relayBridge(try Author(2).presence())
+        rig.run(.minutes(10))
+        XCTAssertTrue(rig.published.isEmpty && rig.broadcasts.isEmpty && rig.deposited.isEmpty)
+        XCTAssertTrue(rig.shown.isEmpty && rig.status.participants.isEmpty)
         XCTAssertEqual(rig.counters.channelDeposits[.switchedOff], 1)
         XCTAssertEqual(rig.counters.bridgeDeposits[.switchedOff], 1)
+        XCTAssertNil(rig.gateway.nextDeadline)
     }
 
     /// Broadcasts are received while off.

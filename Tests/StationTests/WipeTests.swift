@@ -190,6 +190,7 @@ final class WipeTests: XCTestCase {
         XCTAssertNotEqual(next.mesh.me, peer)
         XCTAssertNil(markers.pending)
         XCTAssertEqual(next.aftermath.notice, .panic)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: folder + "/room"), "no radio was opened before that")
     }
 
     /// An incomplete wipe keeps the box off the air until it succeeds.
