@@ -163,9 +163,11 @@ enum Help {
 
           FROM            trusted: the people in courier.trusted; verified: all others
           LETTERS, LIMIT  how many there are, and how many there may be. Letters of
-                          verified peers make room for those of trusted ones.
-          OLDEST          how long ago the oldest was left; after a day, at most 25
-                          hours, one is thrown away
+                          verified peers make room for those of trusted ones, and one
+                          that a relay has a copy of for a new one.
+          OLDEST          how many hours ago the oldest was left, and no minutes, which
+                          would tell who stood there; after a day, at most 25 hours,
+                          one is thrown away
 
         A letter that is fetched from relays waits for its addressee to come so near
         that the box can tell by an encrypted session who it is.
@@ -176,8 +178,9 @@ enum Help {
         reached whom they are for; shared went on with another courier; speculative
         were sent on the chance that they arrive; lapsed and evicted are gone. drop_…
         are letters at relays: confirmed and failed on their way there, delivered,
-        undelivered, repeated and the rest on the way back. own were for the box
-        itself, which has nobody to read them.
+        undelivered, repeated and the rest on the way back; drops_unread: relays had
+        more than is asked for. own were for the box itself, which has nobody to read
+        them.
 
           --json          one line of JSON; its keys are stable
         \(socket)

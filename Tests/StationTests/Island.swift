@@ -45,9 +45,9 @@ final class MemoryRelayPort: RelayPort {
     }
 
     func publish(_ event: VerifiedEvent, geohash: String, at now: Now) { relay.take(event) }
-    func publishDrop(_ event: VerifiedEvent, of mail: MailID, at now: Now) {
+    func publishDrop(_ event: VerifiedEvent, as attempt: DropAttempt, at now: Now) {
         relay.take(event)
-        bring(.dropped(mail, isConfirmed: true))
+        bring(.dropped(attempt, isConfirmed: true))
     }
     func subscribeDrops(_ id: String, _ filter: NostrFilter, at now: Now) {
         subscriptions[id] = filter

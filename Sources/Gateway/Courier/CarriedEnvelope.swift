@@ -26,9 +26,22 @@ public struct MailID: Hashable, Sendable {
     }
 }
 
+/// Names an envelope with whom it is for: the first 16 bytes of the SHA-256 of tag and ciphertext. What was delivered
+/// is remembered by it. By the ciphertext alone whoever saw it could put another tag on it, be handed it, and have the
+/// genuine one taken for delivered.
+public struct LetterID: Hashable, Sendable {
+    public static let size = 16
+    public let bytes: [UInt8]
+
+    public init(_ envelope: CourierEnvelope) {
+        bytes = Array(SHA256.hash(envelope.recipientTag + envelope.ciphertext).prefix(LetterID.size))
+    }
+}
+
 /// One envelope in the box's care, with what must survive a restart (chapter 06 §6.2).
 public struct CarriedEnvelope: Hashable, Sendable {
     public let id: MailID
+    let letter: LetterID
     /// `copies` is what is left of the spray budget.
     public internal(set) var envelope: CourierEnvelope
     public let depositor: NoisePublicKey
@@ -47,6 +60,7 @@ public struct CarriedEnvelope: Hashable, Sendable {
         publications: UInt8 = 0
     ) {
         id = MailID(envelope)
+        letter = LetterID(envelope)
         self.envelope = envelope
         self.depositor = depositor
         self.storedAt = storedAt

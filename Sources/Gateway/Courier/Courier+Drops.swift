@@ -5,8 +5,8 @@ import Wire
 
 /// Kind-1401 drops: what is carried goes to the relays, and what lies there for neighbours is fetched (chapter 06 §5).
 extension Courier {
-    static let subscriptionID = "bridge-courier-drops"
-    private static let millisecondsPerDay: UInt64 = 86_400_000
+    public static let subscriptionID = "bridge-courier-drops"
+    private static let olderSuffix = "-older"
 
     // MARK: Out
 
@@ -15,8 +15,7 @@ extension Courier {
         guard isUsingRelays else { return }
         for mail in schedule.due(among: store.envelopes, at: now) {
             guard let event = drop(of: mail.envelope, at: now.wall) else { continue }
-            schedule.began(mail.id)
-            emit(.publish(event, mail.id))
+            emit(.publish(event, schedule.begin(mail.id)))
         }
         // One that is due while others are under way is looked at again when one of them ends.
         retryAt = schedule.nextRetry(at: now.monotonic)
@@ -38,19 +37,19 @@ extension Courier {
     }
 
     /// Whether a relay confirmed the copy.
-    public func published(_ id: MailID, isConfirmed: Bool, at now: Now) {
-        guard schedule.inFlight.contains(id) else { return }
-        schedule.ended(id, isConfirmed: isConfirmed, at: now.monotonic)
+    public func published(_ attempt: DropAttempt, isConfirmed: Bool, at now: Now) {
+        guard schedule.ended(attempt, isConfirmed: isConfirmed, at: now.monotonic) else { return }
         outcomes.count(isConfirmed ? .dropConfirmed : .dropFailed)
-        if isConfirmed { record(store.published(id, at: now.wall)) }
+        if isConfirmed { record(store.published(attempt.mail, at: now.wall)) }
         publishDue(at: now)
     }
 
     // MARK: In
 
     /// A verified event under one of our subscriptions, in the order of chapter 06 §5.6.
-    public func relayEvent(_ event: VerifiedEvent, at now: Now) {
+    public func relayEvent(_ event: VerifiedEvent, of subscription: String, at now: Now) {
         guard isUsingRelays else { return outcomes.count(.switchedOff) }
+        pages.note(event.event.createdAt, under: subscription)
         guard event.event.kind == EventKind.courierDrop else { return outcomes.count(.dropWrongKind) }
         guard !memory.contains(event.id, at: now.wall) else { return outcomes.count(.dropRepeated) }
         // Three bytes make four characters.
@@ -65,7 +64,7 @@ extension Courier {
         guard event.event.hasTag("x", Hex.encode(envelope.recipientTag)) else {
             return outcomes.count(.dropMislabelled)
         }
-        guard !memory.contains(MailID(envelope), at: now.wall) else {
+        guard !memory.contains(LetterID(envelope), at: now.wall) else {
             outcomes.count(.dropRepeated)
             return remember(memory.insert(event.id, at: now.wall))
         }
@@ -80,6 +79,41 @@ extension Courier {
         undelivered.add(envelope, for: addressee.key, from: event.id)
         // In its turn with whatever else there is for the peer: anybody can leave any number of drops for anybody.
         visit(addressee.peer, addressee.key, isCourier: false, at: now)
+    }
+
+    /// What relays keep for a subscription has come. Where that was as much as one answer holds, the older is asked
+    /// for, under a subscription of its own that ends with the answer.
+    public func loaded(_ subscription: String, at now: Now) {
+        guard isUsingRelays, configuration.policy.readsAllDrops else { return }
+        let isPage = paging.contains(subscription)
+        let base = isPage ? String(subscription.dropLast(Courier.olderSuffix.count)) : subscription
+        guard let tags = subscribed[base] else { return }
+        let since = now.wall.unixSeconds - CourierLimits.dropLookBack
+        let next = pages.loaded(subscription, since: since, at: now.monotonic)
+        if isPage { endPage(of: base) }
+        switch next {
+        case .nothing: break
+        case .throttled: outcomes.count(.dropsUnread)
+        case .until(let until):
+            let id = base + Courier.olderSuffix
+            paging.insert(id)
+            pages.began(id, until: until)
+            var filter = Courier.filter(tags, since: since)
+            filter.until = until
+            emit(.subscribe(id: id, filter))
+        }
+    }
+
+    private func endPage(of base: String) {
+        let id = base + Courier.olderSuffix
+        guard paging.remove(id) != nil else { return }
+        pages.ended(id)
+        emit(.unsubscribe(id: id))
+    }
+
+    private static func filter(_ tags: [String], since: Int64) -> NostrFilter {
+        NostrFilter(
+            kinds: [EventKind.courierDrop], tags: ["x": tags], since: since, limit: CourierLimits.dropLimit)
     }
 
     // MARK: Subscriptions
@@ -110,22 +144,27 @@ extension Courier {
         for (number, tags) in watch.tagGroups(from: &tags, at: wall).enumerated() where !tags.isEmpty {
             wanted[number == 0 ? Courier.subscriptionID : "\(Courier.subscriptionID)-\(number + 1)"] = tags
         }
-        for id in subscribed.keys.sorted() where wanted[id] != subscribed[id] { emit(.unsubscribe(id: id)) }
+        for id in subscribed.keys.sorted() where wanted[id] != subscribed[id] {
+            endPage(of: id)
+            pages.ended(id)
+            emit(.unsubscribe(id: id))
+        }
+        let since = wall.unixSeconds - CourierLimits.dropLookBack
         for (id, tags) in wanted.sorted(by: { $0.key < $1.key }) where subscribed[id] != tags {
-            emit(
-                .subscribe(
-                    id: id,
-                    NostrFilter(
-                        kinds: [EventKind.courierDrop], tags: ["x": tags],
-                        since: wall.unixSeconds - CourierLimits.dropLookBack, limit: CourierLimits.dropLimit)))
+            pages.began(id)
+            emit(.subscribe(id: id, Courier.filter(tags, since: since)))
         }
         subscribed = wanted
     }
 
     /// Closes what is open; what was being published fails.
     func stopUsingRelays() {
-        for id in subscribed.keys.sorted() { emit(.unsubscribe(id: id)) }
+        for id in subscribed.keys.sorted() {
+            endPage(of: id)
+            emit(.unsubscribe(id: id))
+        }
         subscribed = [:]
+        pages.removeAll()
         schedule.cancel()
         lastRefresh = nil
         lastAnnounced = nil

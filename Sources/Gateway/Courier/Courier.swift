@@ -16,6 +16,9 @@ public final class Courier {
     var watch: WatchSet
     var undelivered = UndeliveredDrops()
     var schedule: DropSchedule
+    var pages = DropPages()
+    /// Subscriptions for one further answer each.
+    var paging: Set<String> = []
     var tags = TagMemory()
     public internal(set) var outcomes = Tally<CourierOutcome>()
     var random: any RandomNumberGenerator
@@ -123,7 +126,7 @@ public final class Courier {
             return emit(.open(envelope, drop: nil))
         }
         guard let depositor else { return outcomes.count(.depositUnproven) }
-        guard !memory.contains(MailID(envelope), at: now.wall) else { return outcomes.count(.depositDelivered) }
+        guard !memory.contains(LetterID(envelope), at: now.wall) else { return outcomes.count(.depositDelivered) }
         removeExpired(at: now.wall)
         do {
             let isKnown = store[MailID(envelope)] != nil
@@ -191,20 +194,22 @@ public final class Courier {
         guard let visit = visits[peer] else { return }
         let key = visit.key
         var room = CourierLimits.visitBytes
-        var offered: Set<MailID> = []
-        func offer(_ envelope: CourierEnvelope, _ id: MailID, _ ticket: MailTicket) {
+        var offered: Set<LetterID> = []
+        func offer(_ envelope: CourierEnvelope, _ id: LetterID, _ ticket: MailTicket) {
             let size = envelope.ciphertext.count
             guard offered.isEmpty || size <= room, offered.insert(id).inserted else { return }
             room -= size
             emit(.send(envelope, to: peer, .provenLink, ticket))
         }
         let own = tags.tags(of: key, at: now.wall)
-        for mail in store.addressed(to: own, at: now.wall) { offer(mail.envelope, mail.id, .handover(mail.id, key)) }
+        for mail in store.addressed(to: own, at: now.wall) {
+            offer(mail.envelope, mail.letter, .handover(mail.letter, key))
+        }
         for drop in undelivered.waiting(for: key) where !drop.envelope.isExpired(at: now.wall) {
             offer(drop.envelope, drop.id, .drop(drop.id, key))
         }
         for share in visit.isCourier ? store.shares(for: own, at: now.wall) : [] {
-            offer(share.envelope, share.id, .share(share, key))
+            offer(share.envelope, LetterID(share.envelope), .share(share, key))
         }
         if offered.isEmpty {
             visits[peer] = nil
@@ -264,8 +269,8 @@ public final class Courier {
     }
 
     /// It is where it belongs: neither the store nor any drop of it need be given again.
-    private func delivered(_ id: MailID, at wall: WallTime) {
-        record(store.handedOver(id))
+    private func delivered(_ id: LetterID, at wall: WallTime) {
+        for mail in store.envelopes where mail.letter == id { record(store.handedOver(mail.id)) }
         remember(memory.insert(id, at: wall))
         for event in undelivered.delivered(id) { remember(memory.insert(event, at: wall)) }
     }
@@ -326,11 +331,15 @@ public final class Courier {
             let mail = carried.filter { $0.tier == tier }
             return CourierStatus.Tier(
                 carried: mail.count, limit: limit,
-                oldestAge: mail.map(\.storedAt).min().map { now.wall > $0 ? now.wall.distance(to: $0) : 0 })
+                oldestHours: mail.map(\.storedAt).min().map { oldest in
+                    now.wall > oldest ? Int(clamping: now.wall.distance(to: oldest) / 3_600_000) : 0
+                })
         }
+        let verified = carried.filter { $0.tier == .verified }
         return CourierStatus(
             favorite: tier(.favorite, limit: store.quota.total), verified: tier(.verified, limit: store.quota.verified),
-            published: carried.count { $0.lastPublished != nil }, publishing: schedule.inFlight.count,
+            isVerifiedFull: verified.count >= store.quota.verified && verified.allSatisfy { $0.lastPublished == nil },
+            published: carried.count { $0.lastPublished != nil }, publishing: schedule.underWay,
             watchedPeers: watch.count, undelivered: undelivered.count, subscriptions: subscribed.count,
             isOn: isWorking, isUsingRelays: isUsingRelays)
     }

@@ -6,10 +6,10 @@ import Wire
 /// Names an envelope on its way to a peer, for the answer of what became of it.
 public enum MailTicket: Hashable, Sendable {
     /// For good: it is carried no longer once it is written.
-    case handover(MailID, NoisePublicKey)
+    case handover(LetterID, NoisePublicKey)
     case share(CourierShare, NoisePublicKey)
     /// A drop that was fetched from relays.
-    case drop(MailID, NoisePublicKey)
+    case drop(LetterID, NoisePublicKey)
     /// A copy; what it is of stays where it is.
     case speculative
 }
@@ -23,7 +23,7 @@ public enum CourierEffect: Hashable, Sendable {
     /// Mail for this box itself. Answer with `opened`.
     case open(CourierEnvelope, drop: EventID?)
     /// Leave it at the default relays, confirmed, over connections of its own. Answer with `published`.
-    case publish(VerifiedEvent, MailID)
+    case publish(VerifiedEvent, DropAttempt)
     /// Ask the default relays.
     case subscribe(id: String, NostrFilter)
     case unsubscribe(id: String)

@@ -46,6 +46,9 @@ public enum CourierLimits {
     /// Look-back in seconds, and size, of a subscription (chapter 06 §5.5).
     public static let dropLookBack: Int64 = 86_400
     public static let dropLimit = 100
+    /// Further answers asked for where relays had more than one answer holds, in a burst and a second: ours.
+    static let dropPages = 16.0
+    static let dropPagesPerSecond = 1.0 / 60
     /// Regular refresh, and least time between two that announces cause (chapter 06 §5.5).
     static let refreshInterval = Interval.minutes(30)
     static let refreshSpacing = Interval.seconds(60)

@@ -8,12 +8,15 @@ public struct CourierPolicy: Hashable, Sendable {
     public let publishesAtOnce: Bool
     /// Tries again to hand over a drop whose addressee had no proven link (chapter 06 §5.6).
     public let retriesDrops: Bool
+    /// Asks on where relays had more than one answer holds.
+    public let readsAllDrops: Bool
 
     /// A box that is always on.
     public static let gateway = CourierPolicy(
         watchedPeers: CourierLimits.watchedPeers, publicationPauses: CourierLimits.publicationPauses,
-        publishesAtOnce: true, retriesDrops: true)
+        publishesAtOnce: true, retriesDrops: true, readsAllDrops: true)
     /// What the apps do.
     public static let phone = CourierPolicy(
-        watchedPeers: 16, publicationPauses: [1_800_000], publishesAtOnce: false, retriesDrops: false)
+        watchedPeers: 16, publicationPauses: [1_800_000], publishesAtOnce: false, retriesDrops: false,
+        readsAllDrops: false)
 }

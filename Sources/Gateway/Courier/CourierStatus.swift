@@ -43,6 +43,8 @@ public enum CourierOutcome: String, CaseIterable, Sendable {
     case dropExpired = "drop-expired"
     case dropMislabelled = "drop-mislabelled"
     case dropForNobody = "drop-for-nobody"
+    /// Relays had more than was asked for.
+    case dropsUnread = "drops-unread"
 
     init(_ refusal: CourierRefusal) {
         switch refusal {
@@ -61,12 +63,15 @@ public struct CourierStatus: Sendable {
     public struct Tier: Sendable {
         public let carried: Int
         public let limit: Int
-        /// Milliseconds since the oldest was taken in.
-        public let oldestAge: UInt64?
+        /// Whole hours since the oldest was taken in: the moment would tell who stood near the box then.
+        public let oldestHours: Int?
     }
 
     public let favorite: Tier
     public let verified: Tier
+    /// Nothing more is taken of depositors who are only verified: the room is taken, and no relay has a copy of any of
+    /// it that could make room.
+    public let isVerifiedFull: Bool
     /// Of all carried, those a relay has a copy of.
     public let published: Int
     public let publishing: Int

@@ -64,7 +64,8 @@ public struct CourierStore: Sendable {
         let live = carried.filter { !$0.envelope.isExpired(at: now) }
         guard live.count(where: { $0.depositor == depositor }) < quota.each(tier) else { throw .depositorQuota }
         if tier == .verified, live.count(where: { $0.tier == .verified }) >= quota.verified {
-            throw .verifiedFull
+            guard let victim = publishedVerified(at: now) else { throw .verifiedFull }
+            changes.append(.removed(carried.remove(at: victim).id))
         }
         if live.count < carried.count, carried.count >= quota.total { changes += prune(at: now) }
         if carried.count >= quota.total {
@@ -87,6 +88,20 @@ public struct CourierStore: Sendable {
             }
         }
         return nil
+    }
+
+    /// What makes room in the pool of the merely verified before anybody is refused (chapter 06 §6.7): of those that a
+    /// relay has a copy of, the oldest of whoever has most here, so that a crowd of invented depositors displaces its
+    /// own first.
+    private func publishedVerified(at now: WallTime) -> Int? {
+        var counts: [NoisePublicKey: Int] = [:]
+        for mail in carried { counts[mail.depositor, default: 0] += 1 }
+        let candidates = carried.indices.filter { index in
+            let mail = carried[index]
+            return mail.tier == .verified && mail.lastPublished != nil && !mail.envelope.isExpired(at: now)
+        }
+        let most = candidates.compactMap { counts[carried[$0].depositor] }.max()
+        return candidates.first { counts[carried[$0].depositor] == most }
     }
 
     /// Takes back what an earlier run kept, joined with what has come since; the bounds apply again, in order of

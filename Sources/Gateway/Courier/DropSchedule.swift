@@ -1,5 +1,13 @@
 import Basics
+import Crypto
 import Wire
+
+/// One attempt to leave a copy at relays: an answer to an earlier one, which comes late, settles nothing.
+public struct DropAttempt: Hashable, Sendable {
+    public let mail: MailID
+    /// Never used twice in a run.
+    let number: UInt64
+}
 
 /// When an envelope's next copy goes to the relays (chapter 06 §5.4): at once when it was taken in, ever more rarely
 /// the more copies were confirmed, and after a pause where nobody confirmed.
@@ -10,21 +18,30 @@ struct DropSchedule {
     }
 
     let pauses: [UInt64]
-    private(set) var inFlight: Set<MailID> = []
+    private var inFlight: [MailID: UInt64] = [:]
+    private var lastNumber: UInt64 = 0
     private var failures: [MailID: Failure] = [:]
 
     init(pauses: [UInt64] = CourierPolicy.gateway.publicationPauses) { self.pauses = pauses }
 
-    /// Envelopes due, the never published first, as many as may be under way.
+    /// Envelopes due, as many as may be under way: the never published first, and of those the first of each depositor
+    /// before anybody's second, so that whoever leaves many holds up nobody else's.
     func due(among carried: [CarriedEnvelope], at now: Now) -> [CarriedEnvelope] {
-        let room = CourierLimits.publicationsAtOnce - inFlight.count
+        let room = CourierLimits.publicationsAtOnce - underWay
         guard room > 0 else { return [] }
         let due = carried.filter { mail in
-            guard !inFlight.contains(mail.id), !mail.envelope.isExpired(at: now.wall) else { return false }
+            guard inFlight[mail.id] == nil, !mail.envelope.isExpired(at: now.wall) else { return false }
             if let failure = failures[mail.id], failure.retryAt > now.monotonic { return false }
             return isPauseOver(mail, at: now.wall)
         }
-        return Array((due.filter { $0.lastPublished == nil } + due.filter { $0.lastPublished != nil }).prefix(room))
+        var ranks: [NoisePublicKey: Int] = [:]
+        for mail in carried where inFlight[mail.id] != nil { ranks[mail.depositor, default: 0] += 1 }
+        let ranked = due.enumerated().map { place, mail in
+            let rank = ranks[mail.depositor, default: 0]
+            ranks[mail.depositor] = rank + 1
+            return (mail: mail, order: (mail.lastPublished == nil ? 0 : 1, rank, place))
+        }
+        return ranked.sorted { $0.order < $1.order }.prefix(room).map(\.mail)
     }
 
     private func isPauseOver(_ mail: CarriedEnvelope, at wall: WallTime) -> Bool {
@@ -37,17 +54,27 @@ struct DropSchedule {
         return pauses.indices.contains(index) ? pauses[index] : 0
     }
 
-    mutating func began(_ id: MailID) { inFlight.insert(id) }
+    var underWay: Int { inFlight.count }
 
-    mutating func ended(_ id: MailID, isConfirmed: Bool, at now: Instant) {
-        inFlight.remove(id)
+    mutating func begin(_ id: MailID) -> DropAttempt {
+        lastNumber += 1
+        inFlight[id] = lastNumber
+        return DropAttempt(mail: id, number: lastNumber)
+    }
+
+    /// - Returns: whether anybody waits for this answer.
+    mutating func ended(_ attempt: DropAttempt, isConfirmed: Bool, at now: Instant) -> Bool {
+        let id = attempt.mail
+        guard inFlight[id] == attempt.number else { return false }
+        inFlight[id] = nil
         guard !isConfirmed else {
             failures[id] = nil
-            return
+            return true
         }
         let count = (failures[id]?.count ?? 0) + 1
         let pause = CourierLimits.retryPause * Int64(1 << min(count - 1, 8))
         failures[id] = Failure(count: count, retryAt: now + min(pause, CourierLimits.longestRetryPause))
+        return true
     }
 
     /// Forgets what is not carried any more; its bound is the store's.

@@ -32,11 +32,15 @@ extension City {
         case .open(let envelope, let drop):
             let isHandled = node.messenger?.take(envelope, at: now) ?? true
             node.courier?.opened(drop: drop, isHandled: isHandled, at: now)
-        case .publish(let event, let mail): publish(event, mail, from: node.number)
+        case .publish(let event, let attempt): publish(event, attempt, from: node.number)
         case .subscribe(let id, let filter):
             guard isOnline(node.number) else { break }
             let found = relay.subscribe(node.number, id, filter)
-            for event in found { tell(event, to: node.number) }
+            for event in found { tell(event, to: node.number, id) }
+            let number = node.number
+            later(CityLimits.relayAnswer + CityLimits.relayAnswer) { [self] in
+                call(number) { $0.courier?.loaded(id, at: now) }
+            }
         case .unsubscribe(let id): relay.unsubscribe(node.number, id)
         case .keep(let mail): check.kept(mail, at: node.number)
         case .forget(let id): check.forgot(id, at: node.number)
@@ -60,7 +64,7 @@ extension City {
         case .show(.message(_, _, let text)): shown(text, at: node.number)
         case .store(.message(let record)): check.stored(record, of: node.number)
         case .drop(_, let ticket): node.messenger?.dropped(ticket, isConfirmed: false, at: now)
-        case .mail, .remember, .forget, .store, .discard, .publish, .show: break
+        case .mail, .remember, .forget, .forgetBundle, .store, .discard, .publish, .show: break
         }
     }
 
@@ -115,22 +119,22 @@ extension City {
 
     // MARK: At relays
 
-    private func publish(_ event: VerifiedEvent, _ mail: MailID, from number: Int) {
+    private func publish(_ event: VerifiedEvent, _ attempt: DropAttempt, from number: Int) {
         let wasOnline = isOnline(number)
         later(wasOnline ? CityLimits.relayAnswer : CityLimits.relayTimeout) { [self] in
             let isTaken = wasOnline && isOnline(number)
             if isTaken {
                 tally.drops += 1
-                for box in relay.take(event) { tell(event, to: box) }
+                for (box, id) in relay.take(event) { tell(event, to: box, id) }
             }
-            call(number) { $0.courier?.published(mail, isConfirmed: isTaken, at: now) }
+            call(number) { $0.courier?.published(attempt, isConfirmed: isTaken, at: now) }
         }
     }
 
-    private func tell(_ event: VerifiedEvent, to box: Int) {
+    private func tell(_ event: VerifiedEvent, to box: Int, _ subscription: String) {
         later(CityLimits.relayAnswer) { [self] in
             guard isOnline(box) else { return }
-            call(box) { $0.courier?.relayEvent(event, at: now) }
+            call(box) { $0.courier?.relayEvent(event, of: subscription, at: now) }
         }
     }
 }

@@ -17,15 +17,17 @@ struct CityRelay {
         event.event.tags.filter { $0.count > 1 && $0[0] == "x" }.map { $0[1] }
     }
 
-    /// - Returns: who is told at once.
-    mutating func take(_ event: VerifiedEvent) -> [Int] {
+    /// - Returns: who is told at once, each under one subscription.
+    mutating func take(_ event: VerifiedEvent) -> [(box: Int, subscription: String)] {
         count += 1
-        var told: Set<Int> = []
+        var told: [Int: String] = [:]
         for tag in CityRelay.tags(of: event) {
             stored[tag, default: []].append(event)
-            for asker in askers[tag] ?? [] { told.insert(asker.box) }
+            for asker in askers[tag] ?? [] {
+                told[asker.box] = min(told[asker.box] ?? asker.subscription, asker.subscription)
+            }
         }
-        return told.sorted()
+        return told.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     /// - Returns: what is stored of that, the newest first.
@@ -37,7 +39,9 @@ struct CityRelay {
         var found: [VerifiedEvent] = []
         for tag in tags {
             askers[tag, default: []].insert(asker)
-            found += (stored[tag] ?? []).filter { $0.event.createdAt >= filter.since ?? .min }
+            found += (stored[tag] ?? []).filter {
+                $0.event.createdAt >= filter.since ?? .min && $0.event.createdAt <= filter.until ?? .max
+            }
         }
         found.sort { $0.event.createdAt > $1.event.createdAt }
         return Array(found.prefix(filter.limit ?? found.count))

@@ -6,16 +6,28 @@ import Messenger
 import Nostr
 import Wire
 
+/// What becomes of mail beyond the mesh, and who watches.
+protocol MailSurroundings: AnyObject {
+    var phonesCarry: Bool { get }
+    func publish(_ event: VerifiedEvent, _ attempt: DropAttempt, from node: Int)
+    func subscribe(_ node: Int, _ id: String, _ filter: NostrFilter)
+    func unsubscribe(_ node: Int, _ id: String)
+    func shown(_ text: String, at node: Int)
+    func kept(_ mail: CarriedEnvelope, at node: Int)
+    func forgot(_ id: MailID, at node: Int)
+    func flooded(_ envelope: CourierEnvelope, by node: Int)
+}
+
 /// The engines that decide about mail behind a mesh node, joined as a box and a chat peer join them.
 final class MailStation: NodeAttachment {
     let messenger: Messenger?
     let courier: Courier?
     private let node: Int
-    private unowned let city: PacketCity
+    private unowned let city: any MailSurroundings
 
     init(
-        _ city: PacketCity, node: Int, identity: NodeIdentity, isBox: Bool, friends: [NoisePublicKey],
-        random: SeededRandom
+        _ city: any MailSurroundings, node: Int, identity: NodeIdentity, isBox: Bool, means: CityMeans,
+        friends: [NoisePublicKey], random: SeededRandom
     ) {
         self.city = city
         self.node = node
@@ -31,7 +43,7 @@ final class MailStation: NodeAttachment {
             : Messenger(
                 identity: identity, trust: records, desk: MailDesk(identity: identity, random: random),
                 random: random)
-        courier = City.courier(of: identity, isBox: isBox, trust: records, means: city.means, random: random)
+        courier = City.courier(of: identity, isBox: isBox, trust: records, means: means, random: random)
     }
 
     func start(at now: Now) {
@@ -99,7 +111,7 @@ final class MailStation: NodeAttachment {
         case .prove(let peer): engine.openSession(with: peer, at: now)
         case .open(let envelope, let drop):
             courier?.opened(drop: drop, isHandled: messenger?.take(envelope, at: now) ?? true, at: now)
-        case .publish(let event, let mail): city.publish(event, mail, from: node)
+        case .publish(let event, let attempt): city.publish(event, attempt, from: node)
         case .subscribe(let id, let filter): city.subscribe(node, id, filter)
         case .unsubscribe(let id): city.unsubscribe(node, id)
         case .keep(let mail): city.kept(mail, at: node)
@@ -118,11 +130,11 @@ final class MailStation: NodeAttachment {
             let isUnderWay = engine.openSession(with: peer, at: now)
             if !isUnderWay || engine.session(with: peer)?.state == .established { report(peer, engine, at: now) }
         case .deposit(let envelope, let peer, let ticket):
-            let isTaken = city.means.phonesCarry && engine.sendMail(envelope, to: peer, over: .link, at: now)
+            let isTaken = city.phonesCarry && engine.sendMail(envelope, to: peer, over: .link, at: now)
             messenger?.deposited(ticket, isTaken: isTaken, at: now)
         case .show(.message(_, _, let text)): city.shown(text, at: node)
         case .drop(_, let ticket): messenger?.dropped(ticket, isConfirmed: false, at: now)
-        case .mail, .remember, .forget, .store, .discard, .publish, .show: break
+        case .mail, .remember, .forget, .forgetBundle, .store, .discard, .publish, .show: break
         }
     }
 

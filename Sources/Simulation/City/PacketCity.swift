@@ -8,7 +8,7 @@ import Wire
 
 /// The plan of a city on real mesh nodes, packet by packet: what the coarse picture of `City` is held against. For a
 /// few phones and hours.
-public final class PacketCity {
+public final class PacketCity: MailSurroundings {
     public let plan: CityPlan
     public let means: CityMeans
     public let mesh: SimulatedMesh
@@ -57,7 +57,7 @@ public final class PacketCity {
         for number in mesh.nodes.indices {
             let isBox = number >= plan.phones
             let station = MailStation(
-                self, node: number, identity: mesh.nodes[number].identity, isBox: isBox,
+                self, node: number, identity: mesh.nodes[number].identity, isBox: isBox, means: means,
                 friends: isBox ? [] : friends(of: number), random: SeededRandom(seed: seed ^ UInt64(number) << 20))
             stations.append(station)
             if let quota = station.courier?.quota { check.expect(quota, of: number) }
@@ -65,6 +65,8 @@ public final class PacketCity {
             mesh.call(number) { station.start(at: $1) }
         }
     }
+
+    var phonesCarry: Bool { means.phonesCarry }
 
     private func friends(of phone: Int) -> [NoisePublicKey] {
         let others = plan.letters.flatMap { letter -> [Int] in
@@ -164,27 +166,30 @@ public final class PacketCity {
         }
     }
 
-    func publish(_ event: VerifiedEvent, _ mail: MailID, from node: Int) {
+    func publish(_ event: VerifiedEvent, _ attempt: DropAttempt, from node: Int) {
         let wasOnline = isOnline(node)
         let answer = wasOnline ? CityLimits.relayAnswer : CityLimits.relayTimeout
         mesh.schedule(after: answer) { [self] mesh in
             let isTaken = wasOnline && isOnline(node)
-            if isTaken { for box in relay.take(event) { tell(event, to: box) } }
-            mesh.call(node) { stations[node].courier?.published(mail, isConfirmed: isTaken, at: $1) }
+            if isTaken { for (box, id) in relay.take(event) { tell(event, to: box, id) } }
+            mesh.call(node) { stations[node].courier?.published(attempt, isConfirmed: isTaken, at: $1) }
         }
     }
 
     func subscribe(_ node: Int, _ id: String, _ filter: NostrFilter) {
         guard isOnline(node) else { return }
-        for event in relay.subscribe(node, id, filter) { tell(event, to: node) }
+        for event in relay.subscribe(node, id, filter) { tell(event, to: node, id) }
+        mesh.schedule(after: CityLimits.relayAnswer + CityLimits.relayAnswer) { [self] mesh in
+            mesh.call(node) { stations[node].courier?.loaded(id, at: $1) }
+        }
     }
 
     func unsubscribe(_ node: Int, _ id: String) { relay.unsubscribe(node, id) }
 
-    private func tell(_ event: VerifiedEvent, to box: Int) {
+    private func tell(_ event: VerifiedEvent, to box: Int, _ subscription: String) {
         mesh.schedule(after: CityLimits.relayAnswer) { [self] mesh in
             guard isOnline(box) else { return }
-            mesh.call(box) { stations[box].courier?.relayEvent(event, at: $1) }
+            mesh.call(box) { stations[box].courier?.relayEvent(event, of: subscription, at: $1) }
         }
     }
 }

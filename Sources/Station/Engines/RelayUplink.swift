@@ -31,7 +31,7 @@ final class RelayUplink: RelayPort {
     private var closing: [ObjectIdentifier: WebSocketClient] = [:]
     private var connected: Set<NostrRelayURL> = []
     /// Drops on their way. The relay client bounds how many connections they may have.
-    private var drops: [PublicationID: MailID] = [:]
+    private var drops: [PublicationID: DropAttempt] = [:]
     /// Whether a default relay is connected, as last told.
     private var isMailConnected = false
     /// What is subscribed at relays of a place, since those may change. The relay client bounds their number.
@@ -156,8 +156,8 @@ final class RelayUplink: RelayPort {
         if isTaken { subscriptions[subscription.id] = subscription }
     }
 
-    func publishDrop(_ event: VerifiedEvent, of mail: MailID, at now: Now) {
-        drops[client.publishIsolated(event, to: client.defaultRelays, at: now)] = mail
+    func publishDrop(_ event: VerifiedEvent, as attempt: DropAttempt, at now: Now) {
+        drops[client.publishIsolated(event, to: client.defaultRelays, at: now)] = attempt
     }
 
     func subscribeDrops(_ id: String, _ filter: NostrFilter, at now: Now) {
@@ -194,9 +194,9 @@ final class RelayUplink: RelayPort {
         case .published(let id, let outcome):
             durable.publications.finished(id, outcome, at: now)
             onPublished?(id, outcome)
-            guard let mail = drops.removeValue(forKey: id) else { break }
-            if case .accepted = outcome { return .dropped(mail, isConfirmed: true) }
-            return .dropped(mail, isConfirmed: false)
+            guard let attempt = drops.removeValue(forKey: id) else { break }
+            if case .accepted = outcome { return .dropped(attempt, isConfirmed: true) }
+            return .dropped(attempt, isConfirmed: false)
         case .endOfStored(let subscription): return .loaded(subscription: subscription)
         case .fetchInformation(let relay): askForInformation(relay)
         }

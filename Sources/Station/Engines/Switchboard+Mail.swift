@@ -16,7 +16,7 @@ extension Switchboard {
         case .open(_, let drop):
             // A box is nobody to write to: what is for it is taken, so that it need not be brought again, and not read.
             courier?.opened(drop: drop, isHandled: true, at: now)
-        case .publish(let event, let mail): relays?.publishDrop(event, of: mail, at: now)
+        case .publish(let event, let attempt): relays?.publishDrop(event, as: attempt, at: now)
         case .subscribe(let id, let filter): relays?.subscribeDrops(id, filter, at: now)
         case .unsubscribe(let id): relays?.unsubscribe(id, at: now)
         case .keep(let mail): mailArchive?.keep(mail, at: now.monotonic)

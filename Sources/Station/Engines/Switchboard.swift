@@ -172,6 +172,7 @@ final class Switchboard: LinkPortDelegate {
             case .timeHeard(let time, let peer, let link):
                 if clock != nil { timesHeard.append((time, peer, link)) }
             case .identityLearned(let identity): archive?.keep(identity, at: loop.now.monotonic)
+            case .identityForgotten(let identity): archive?.forget(identity)
             case .mail(let envelope, _, let depositor): courier?.arrived(envelope, depositor: depositor, at: loop.now)
             case .announced(let peer, let key, let standing): announced(peer, key, standing)
             default: break
@@ -218,17 +219,19 @@ final class Switchboard: LinkPortDelegate {
             if let notes, notes.owns(subscription: subscription) {
                 notes.relayEvent(event, at: loop.now)
             } else if let courier, Courier.owns(subscription: subscription) {
-                courier.relayEvent(event, at: loop.now)
+                courier.relayEvent(event, of: subscription, at: loop.now)
             } else {
                 gateway.relayEvent(event, subscription: subscription, at: loop.now)
             }
         case .loaded(let subscription):
             if let notes, notes.owns(subscription: subscription) { notes.loaded() }
+            if Courier.owns(subscription: subscription) { courier?.loaded(subscription, at: loop.now) }
         case .connectivity(let isConnected):
             gateway.relayConnectivityChanged(isConnected, at: loop.now)
             observer?.relayConnectivityChanged(isConnected)
         case .mailConnectivity(let isConnected): courier?.relayConnectivityChanged(isConnected, at: loop.now)
-        case .dropped(let mail, let isConfirmed): courier?.published(mail, isConfirmed: isConfirmed, at: loop.now)
+        case .dropped(let attempt, let isConfirmed):
+            courier?.published(attempt, isConfirmed: isConfirmed, at: loop.now)
         case .published, .handled: break
         }
     }
@@ -293,7 +296,7 @@ enum RelayInput {
     /// Whether a relay of those that carry mail is connected has changed.
     case mailConnectivity(Bool)
     /// A drop's publication is over.
-    case dropped(MailID, isConfirmed: Bool)
+    case dropped(DropAttempt, isConfirmed: Bool)
     /// A durable publication is over.
     case published(PublicationKey, DurablePublications.Outcome)
     /// Something that concerns nobody else was dealt with.
@@ -309,7 +312,7 @@ protocol RelayPort: AnyObject {
     /// Until a relay of the place has confirmed it, over restarts too.
     func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now)
     /// Leaves mail at the default relays, over connections of its own; `dropped` tells whether one confirmed it.
-    func publishDrop(_ event: VerifiedEvent, of mail: MailID, at now: Now)
+    func publishDrop(_ event: VerifiedEvent, as attempt: DropAttempt, at now: Now)
     func subscribe(_ subscription: GatewaySubscription, at now: Now)
     /// Asks the default relays, for what they keep too.
     func subscribeDrops(_ id: String, _ filter: NostrFilter, at now: Now)

@@ -23,8 +23,8 @@ public struct MailReport: Equatable, Sendable {
         public var name: String
         public var carried: Int
         public var limit: Int
-        /// How long the oldest has been here; absent when there is none.
-        public var oldestSeconds: Int?
+        /// How long the oldest has been here, in whole hours; absent when there is none.
+        public var oldestHours: Int?
     }
 }
 
@@ -57,13 +57,13 @@ extension MailReport.Tier: JSONConvertible {
         name = try json.text("tier")
         carried = try json.integer("carried")
         limit = try json.integer("limit")
-        oldestSeconds = try json.optionalInteger("oldest_seconds")
+        oldestHours = try json.optionalInteger("oldest_hours")
     }
 
     public var json: JSONValue {
         [
             "tier": .text(name), "carried": .count(carried), "limit": .count(limit),
-            "oldest_seconds": oldestSeconds.map { .count($0) },
+            "oldest_hours": oldestHours.map { .count($0) },
         ]
     }
 }

@@ -11,7 +11,7 @@ extension OperatorText {
         let rows = report.tiers.map { tier in
             [
                 TerminalText.escape(tier.name), "\(tier.carried)", "\(tier.limit)",
-                tier.oldestSeconds.map(span) ?? "-",
+                tier.oldestHours.map { $0 == 0 ? "under 1 h" : "\($0) h" } ?? "-",
             ]
         }
         var text = heading + "\n\n" + table([["FROM", "LETTERS", "LIMIT", "OLDEST"]] + rows)

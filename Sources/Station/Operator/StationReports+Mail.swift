@@ -8,7 +8,7 @@ extension Station {
         func tier(_ name: String, _ tier: CourierStatus.Tier?) -> MailReport.Tier {
             MailReport.Tier(
                 name: name, carried: tier?.carried ?? 0, limit: tier?.limit ?? 0,
-                oldestSeconds: tier?.oldestAge.map { Int(clamping: $0 / 1_000) })
+                oldestHours: tier?.oldestHours)
         }
         return MailReport(
             enabled: configuration.courier.isEnabled, working: status?.isOn ?? false,
@@ -28,13 +28,13 @@ extension Station {
     }
 
     var mailAttention: [StatusReport.Attention] {
-        guard let status = courier?.status(at: now), status.isOn, status.verified.carried >= status.verified.limit
+        guard let status = courier?.status(at: now), status.isOn, status.isVerifiedFull
         else { return [] }
         return [
             StatusReport.Attention(
                 code: "mail_full", message: "There is no room for letters of people who are not trusted.",
-                remedy: "Letters go when they are fetched, or after a day. courier.trusted gives people you know "
-                    + "room of their own.")
+                remedy: "Letters go when they are fetched, when a relay has a copy, or after a day. "
+                    + "courier.trusted gives people you know room of their own.")
         ]
     }
 }

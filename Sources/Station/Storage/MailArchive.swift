@@ -49,7 +49,7 @@ final class MailArchive {
     func keep(_ drop: DealtDrop, at now: Instant) {
         var value: [UInt8] = []
         value.append(bigEndian: drop.at.milliseconds)
-        vault.put(value, for: drop.name, in: BoxStores.dealtDrops, within: horizon(at: now))
+        vault.put(value, for: drop.name, in: BoxStores.dealtDrops, isNewest: true, within: horizon(at: now))
     }
 
     /// What is lost when this is lost is that a letter goes twice to somebody who knows it: no reason to wait for the
@@ -75,7 +75,7 @@ final class MailArchive {
 
 extension DealtDrop {
     init?(key: [UInt8], value: [UInt8]) {
-        guard [MailID.size, Bytes32.size].contains(key.count) else { return nil }
+        guard [LetterID.size, Bytes32.size].contains(key.count) else { return nil }
         let at = value.withUnsafeBytes { bytes -> UInt64? in
             var reader = ByteReader(bytes)
             return reader.readUInt64().flatMap { reader.isAtEnd ? $0 : nil }

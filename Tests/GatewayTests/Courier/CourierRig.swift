@@ -12,7 +12,7 @@ final class CourierRig {
     private(set) var courier: Courier
     private(set) var now: Now
     private(set) var sent: [(envelope: CourierEnvelope, peer: PeerID, route: MailRoute)] = []
-    private(set) var published: [(event: VerifiedEvent, mail: MailID)] = []
+    private(set) var published: [(event: VerifiedEvent, attempt: DropAttempt)] = []
     private(set) var proofs: [PeerID] = []
     private(set) var opened: [(envelope: CourierEnvelope, drop: EventID?)] = []
     private(set) var subscriptions: [String: NostrFilter] = [:]
@@ -76,9 +76,9 @@ final class CourierRig {
         case .open(let envelope, let drop):
             opened.append((envelope, drop))
             courier.opened(drop: drop, isHandled: opens, at: now)
-        case .publish(let event, let mail):
-            published.append((event, mail))
-            if let confirms { courier.published(mail, isConfirmed: confirms, at: now) }
+        case .publish(let event, let attempt):
+            published.append((event, attempt))
+            if let confirms { courier.published(attempt, isConfirmed: confirms, at: now) }
         case .subscribe(let id, let filter):
             requests.append("+" + id)
             subscriptions[id] = filter
@@ -113,7 +113,11 @@ final class CourierRig {
     }
 
     /// A relay tells an event, as it would under our subscription.
-    func tell(_ event: VerifiedEvent) { call { $0.relayEvent(event, at: $1) } }
+    func tell(_ event: VerifiedEvent, of subscription: String = Courier.subscriptionID) {
+        call { $0.relayEvent(event, of: subscription, at: $1) }
+    }
+
+    func load(_ subscription: String = Courier.subscriptionID) { call { $0.loaded(subscription, at: $1) } }
 
     func drop(_ envelope: CourierEnvelope, by author: UInt8 = 1) throws -> VerifiedEvent {
         try Author(author).event(

@@ -91,6 +91,28 @@ final class CourierStoreTests: XCTestCase {
         XCTAssertEqual(changes.first, .removed(published))
     }
 
+    func testAFullVerifiedPoolLetsGoOfWhatRelaysHaveBeforeItRefuses() throws {
+        let quota = CourierQuota(total: 9, verified: 4, perFavorite: 9, perVerified: 3)
+        var store = CourierStore(quota: quota)
+        // One letter of an honest depositor, the oldest, and three of one who fills the pool.
+        _ = try store.deposit(bob.mail(0, at: start), from: bob.key, tier: .verified, at: start)
+        for number in 1..<4 as Range<UInt8> {
+            _ = try store.deposit(bob.mail(number, at: start), from: carol.key, tier: .verified, at: later(1))
+        }
+        let ids = store.envelopes.map(\.id)
+        func leave(_ number: UInt8) throws -> [CourierStore.Change] {
+            try store.deposit(carol.mail(number, at: start), from: alice.key, tier: .verified, at: later(9))
+        }
+        XCTAssertEqual(refusal { _ = try leave(0) }, .verifiedFull, "nobody else has a copy of any")
+        for id in [ids[0], ids[2], ids[3]] { _ = store.published(id, at: later(5)) }
+        XCTAssertEqual(try leave(1).first, .removed(ids[2]), "of whoever has most")
+        XCTAssertEqual(try leave(2).first, .removed(ids[3]))
+        XCTAssertEqual(try leave(3).first, .removed(ids[0]), "who has one last")
+        XCTAssertEqual(refusal { _ = try leave(4) }, .depositorQuota)
+        XCTAssertEqual(store.count, 4)
+        XCTAssertEqual(store.envelopes[0].id, ids[1], "what nobody else has stays")
+    }
+
     /// A replay replenishes no budget once shared and never counts.
     func testReplayNotReplenishing() throws {
         var store = CourierStore()

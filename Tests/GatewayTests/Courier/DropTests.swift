@@ -47,7 +47,7 @@ final class DropTests: XCTestCase {
 
         let json = try JSONSerialization.data(withJSONObject: try vector.object("event").members)
         let event = try XCTUnwrap(VerifiedEvent(verifying: NostrEvent(json: Array(json))))
-        courier.relayEvent(event, at: now)
+        courier.relayEvent(event, of: Courier.subscriptionID, at: now)
         let effect = courier.nextEffect()
         switch try vector.string("result") {
         case "ours":
@@ -126,10 +126,10 @@ final class DropTests: XCTestCase {
         rig.advance(by: .hours(2))
         XCTAssertEqual(rig.published.count, 2)
         for round in 0..<8 {
-            let mail = rig.published[round].mail
-            rig.call { $0.published(mail, isConfirmed: true, at: $1) }
+            let attempt = rig.published[round].attempt
+            rig.call { $0.published(attempt, isConfirmed: true, at: $1) }
         }
-        XCTAssertEqual(Set(rig.published.prefix(8).map(\.mail)).count, 8)
+        XCTAssertEqual(Set(rig.published.prefix(8).map(\.attempt.mail)).count, 8)
     }
 
     func testWithoutARelayNothingIsBuiltAndAReturningOneGetsEverything() {
@@ -156,13 +156,35 @@ final class DropTests: XCTestCase {
     func testLosingTheRelaysCancelsWhatIsUnderWay() {
         let rig = CourierRig()
         rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
-        let mail = rig.published[0].mail
+        let attempt = rig.published[0].attempt
         rig.call { $0.relayConnectivityChanged(false, at: $1) }
         XCTAssertTrue(rig.subscriptions.isEmpty)
-        rig.call { $0.published(mail, isConfirmed: true, at: $1) }
+        rig.call { $0.published(attempt, isConfirmed: true, at: $1) }
         XCTAssertNil(rig.kept.values.first?.lastPublished, "an answer to what was cancelled is none")
         rig.call { $0.relayConnectivityChanged(true, at: $1) }
         XCTAssertEqual(rig.published.count, 2)
+    }
+
+    func testALateAnswerToAnEarlierAttemptSettlesNoNewerOne() {
+        for isLateConfirmed in [false, true] {
+            let rig = CourierRig()
+            rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+            for isConnected in [false, true, false, true] {
+                rig.call { $0.relayConnectivityChanged(isConnected, at: $1) }
+            }
+            XCTAssertEqual(rig.published.count, 3)
+            for late in rig.published.prefix(2) {
+                rig.call { $0.published(late.attempt, isConfirmed: isLateConfirmed, at: $1) }
+            }
+            XCTAssertEqual(rig.status.publishing, 1, "the third is still under way")
+            XCTAssertNil(rig.kept.values.first?.lastPublished)
+            XCTAssertEqual(rig.count(.dropConfirmed) + rig.count(.dropFailed), 0)
+            rig.call { $0.published(rig.published[2].attempt, isConfirmed: true, at: $1) }
+            XCTAssertNotNil(rig.kept.values.first?.lastPublished)
+            rig.call { $0.published(rig.published[2].attempt, isConfirmed: false, at: $1) }
+            XCTAssertEqual(rig.count(.dropConfirmed), 1)
+            XCTAssertEqual(rig.count(.dropFailed), 0, "and none settles twice")
+        }
     }
 
     // MARK: Subscriptions
@@ -216,6 +238,66 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.requests.count, 4)
         rig.advance(by: .minutes(3))
         XCTAssertEqual(rig.requests.count, 4)
+    }
+
+    /// A relay that answers like a real one: the newest hundred that match.
+    private func answer(_ rig: CourierRig, from kept: [VerifiedEvent]) {
+        var answered: Set<String> = []
+        while let (id, filter) = rig.subscriptions.first(where: { answered.insert("\($0.key) \($0.value)").inserted }) {
+            let found = kept.filter { filter.matches($0.event) }.sorted { $0.event.createdAt > $1.event.createdAt }
+            for event in found.prefix(filter.limit ?? 0) { rig.tell(event, of: id) }
+            rig.load(id)
+        }
+    }
+
+    func testAHundredWorthlessDropsHideNobodysLetter() throws {
+        let rig = CourierRig()
+        let mail = alice.mail(1, at: rig.now.wall)
+        var kept = [try rig.drop(mail)]
+        for number in 0..<350 as Range<UInt16> {
+            if number % 10 == 0 { rig.advance(by: .seconds(1)) }
+            kept.append(
+                try rig.drop(
+                    CourierEnvelope(
+                        recipientTag: bob.mail(0, at: rig.now.wall).recipientTag, expiry: mail.expiry,
+                        ciphertext: [UInt8(number >> 8), UInt8(number & 255)], copies: 1)))
+        }
+        rig.meet(alice, .proven)
+        rig.meet(bob, .relayed)
+        rig.advance(by: .minutes(2))
+        rig.forget()
+        answer(rig, from: kept)
+        XCTAssertTrue(rig.handed.contains { $0.ciphertext == mail.ciphertext })
+        XCTAssertEqual(rig.subscriptions.count, 1, "what was asked for once is closed")
+        XCTAssertEqual(rig.requests, ["+", "-", "+", "-", "+", "-"].map { $0 + "bridge-courier-drops-older" })
+    }
+
+    func testFurtherAnswersAreFewAndEndWhereRelaysHaveNoMore() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .relayed)
+        rig.advance(by: .minutes(2))
+        rig.forget()
+        rig.load()
+        XCTAssertEqual(rig.requests, [], "an answer that was not full")
+        // A relay that never comes to an end, all of one second.
+        rig.call { $0.relayConnectivityChanged(false, at: $1) }
+        rig.call { $0.relayConnectivityChanged(true, at: $1) }
+        rig.forget()
+        let events = try (0..<100 as Range<UInt8>).map { try rig.drop(alice.mail($0, at: rig.now.wall)) }
+        var (id, asked): (String, [Int64]) = (Courier.subscriptionID, [])
+        for _ in 0..<40 {
+            for event in events { rig.tell(event, of: id) }
+            rig.load(id)
+            guard let older = rig.subscriptions["bridge-courier-drops-older"], let until = older.until else { break }
+            (id, asked) = ("bridge-courier-drops-older", asked + [until])
+        }
+        XCTAssertEqual(asked.count, 16)
+        XCTAssertEqual(asked, asked.sorted(by: >), "never back")
+        XCTAssertEqual(rig.count(.dropsUnread), 1)
+        XCTAssertNil(rig.subscriptions["bridge-courier-drops-older"])
+        rig.call { $0.relayConnectivityChanged(false, at: $1) }
+        rig.load()
+        XCTAssertTrue(rig.subscriptions.isEmpty)
     }
 
     func testOneWhoLeftIsWatchedForFiveMinutesMore() {
@@ -392,11 +474,19 @@ final class DropTests: XCTestCase {
     func testWipeInvalidatesInFlight() {
         let rig = CourierRig()
         rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
-        let mail = rig.published[0].mail
+        let attempt = rig.published[0].attempt
+        let keys = Set(rig.published.map(\.event.event.pubkey))
         rig.wipe()
-        rig.call { $0.published(mail, isConfirmed: true, at: $1) }
+        rig.call { $0.published(attempt, isConfirmed: true, at: $1) }
         XCTAssertEqual(rig.count(.dropConfirmed), 0)
         XCTAssertTrue(rig.kept.isEmpty && rig.dealt.isEmpty)
+        XCTAssertEqual(rig.status.published + rig.status.publishing + rig.status.undelivered, 0)
+        rig.forget()
+        rig.advance(by: .hours(2))
+        rig.meet(bob, .proven)
+        XCTAssertTrue(rig.published.isEmpty && rig.sent.isEmpty, "nothing of it goes anywhere")
+        rig.deposit(carol.mail(1, at: rig.now.wall), from: alice)
+        XCTAssertTrue(keys.isDisjoint(with: rig.published.map(\.event.event.pubkey)))
     }
 
     func testSeenDropsSurviveARestart() throws {

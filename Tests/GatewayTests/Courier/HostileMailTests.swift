@@ -80,10 +80,67 @@ final class HostileMailTests: XCTestCase {
         for person in 1_000..<2_000 as Range<UInt64> {
             rig.deposit(Correspondent(1).mail(UInt8(person % 251), at: rig.now.wall), from: Correspondent(person))
         }
-        XCTAssertLessThanOrEqual(rig.status.verified.carried, 160)
+        XCTAssertEqual(rig.status.verified.carried, 160)
+        XCTAssertTrue(rig.status.isVerifiedFull, "no relay has answered")
         for number in 0..<20 as Range<UInt8> { rig.deposit(carol.mail(number, at: rig.now.wall), from: alice) }
         XCTAssertEqual(rig.status.favorite.carried, 20)
         XCTAssertGreaterThan(rig.count(.verifiedFull) + rig.count(.depositKnown), 0)
+    }
+
+    func testALetterUnderAnotherTagKeepsNobodyFromTheGenuineOne() throws {
+        for isDropped in [false, true] {
+            let rig = CourierRig()
+            let genuine = bob.mail(1, at: rig.now.wall)
+            // Whoever has seen the ciphertext can have it brought to himself.
+            let stolen = CourierEnvelope(
+                recipientTag: mallory.mail(1, at: rig.now.wall).recipientTag, expiry: genuine.expiry,
+                ciphertext: genuine.ciphertext, copies: 1)
+            for (mail, depositor, addressee) in [(stolen, carol, mallory), (genuine, alice, bob)] {
+                rig.meet(addressee, .proven)
+                if isDropped { rig.tell(try rig.drop(mail)) } else { rig.deposit(mail, from: depositor) }
+                rig.meet(addressee, .proven)
+                rig.advance(by: .seconds(5))
+            }
+            XCTAssertEqual(rig.handed.map(\.recipientTag), [stolen.recipientTag, genuine.recipientTag], "\(isDropped)")
+            XCTAssertEqual(rig.count(.depositDelivered) + rig.count(.dropRepeated), 0)
+        }
+        // Both wait at once.
+        let rig = CourierRig()
+        rig.writes = false
+        for person in [mallory, bob] {
+            rig.meet(person, .proven)
+            let mail = person.mail(1, at: rig.now.wall)
+            rig.tell(
+                try rig.drop(
+                    CourierEnvelope(
+                        recipientTag: mail.recipientTag, expiry: mail.expiry, ciphertext: [7], copies: 1)))
+        }
+        XCTAssertEqual(rig.status.undelivered, 2)
+        rig.writes = true
+        for person in [mallory, bob] { rig.meet(person, .proven) }
+        XCTAssertEqual(rig.handed.count, 2)
+    }
+
+    func testTwentyInventedDepositorsDoNotCloseTheBoxForTheOthers() {
+        let rig = CourierRig()
+        rig.confirm(true)
+        rig.deposit(carol.mail(1, copies: 1, at: rig.now.wall), from: alice)
+        for person in 1_000..<1_020 as Range<UInt64> {
+            for number in 0..<8 as Range<UInt8> {
+                rig.deposit(Correspondent(person + 500).mail(number, at: rig.now.wall), from: Correspondent(person))
+            }
+        }
+        XCTAssertEqual(rig.status.verified.carried, 160)
+        XCTAssertFalse(rig.status.isVerifiedFull)
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: carol)
+        rig.meet(bob, .proven)
+        rig.meet(carol, .proven)
+        XCTAssertEqual(rig.handed.filter { Set(rig.tags(of: bob)).contains($0.recipientTag) }.count, 1)
+        XCTAssertEqual(
+            rig.handed.filter { Set(rig.tags(of: carol)).contains($0.recipientTag) }.count, 1,
+            "nor do they push out what lay there before")
+        XCTAssertEqual(rig.count(.verifiedFull), 0)
+        XCTAssertEqual(rig.count(.evicted), 2, "each counted")
     }
 
     func testARelayThatSendsOldDropsGetsNothingDeliveredTwiceAndNothingExpired() throws {
