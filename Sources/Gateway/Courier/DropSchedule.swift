@@ -35,7 +35,9 @@ struct DropSchedule {
             return isPauseOver(mail, at: now.wall)
         }
         var ranks: [NoisePublicKey: Int] = [:]
-        for mail in carried where inFlight[mail.id] != nil { ranks[mail.depositor, default: 0] += 1 }
+        for mail in carried where inFlight[mail.id] != nil || mail.lastPublished != nil {
+            ranks[mail.depositor, default: 0] += 1
+        }
         let ranked = due.enumerated().map { place, mail in
             let rank = ranks[mail.depositor, default: 0]
             ranks[mail.depositor] = rank + 1

@@ -121,6 +121,22 @@ final class HostileMailTests: XCTestCase {
         XCTAssertEqual(rig.handed.count, 2)
     }
 
+    func testWhoeverLeavesManyDoesNotHoldUpTheCopiesOfOthers() {
+        let rig = CourierRig()
+        for person in 50..<55 as Range<UInt64> {
+            for number in 0..<8 as Range<UInt8> {
+                rig.deposit(Correspondent(person + 500).mail(number, at: rig.now.wall), from: Correspondent(person))
+            }
+        }
+        rig.deposit(bob.mail(1, at: rig.now.wall), from: alice)
+        for place in 0..<6 {
+            let attempt = rig.published[place].attempt
+            rig.call { $0.published(attempt, isConfirmed: true, at: $1) }
+        }
+        let tag = Hex.encode(bob.mail(1, at: rig.now.wall).recipientTag)
+        XCTAssertTrue(rig.published.prefix(8).contains { $0.event.event.hasTag("x", tag) })
+    }
+
     func testTwentyInventedDepositorsDoNotCloseTheBoxForTheOthers() {
         let rig = CourierRig()
         rig.confirm(true)
