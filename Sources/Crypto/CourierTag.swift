@@ -11,8 +11,6 @@ public enum CourierTag {
     /// Days since the epoch in UTC; 0 before it.
     public static func day(unixSeconds: Int64) -> UInt32 { UInt32(clamping: unixSeconds / secondsPerDay) }
 
-    public static func day(at time: WallTime) -> UInt32 { CourierEnvelope.day(at: time) }
-
     /// The 16-byte tag of one day, as a sender computes it.
     public static func tag(for recipient: NoisePublicKey, day: UInt32) -> [UInt8] {
         var message = label
@@ -27,6 +25,6 @@ public enum CourierTag {
     }
 
     public static func candidates(for recipient: NoisePublicKey, at time: WallTime) -> [[UInt8]] {
-        candidates(for: recipient, day: day(at: time))
+        candidates(for: recipient, day: CourierEnvelope.day(at: time))
     }
 }

@@ -37,7 +37,7 @@ public enum SealedMail {
         else { return nil }
         let expiry = now.milliseconds.addingReportingOverflow(lifetime)
         return CourierEnvelope(
-            recipientTag: CourierTag.tag(for: recipient, day: CourierTag.day(at: now)),
+            recipientTag: CourierTag.tag(for: recipient, day: CourierEnvelope.day(at: now)),
             expiry: WallTime(milliseconds: expiry.overflow ? .max : expiry.partialValue), ciphertext: ciphertext,
             copies: copies, prekeyID: prekey?.id)
     }

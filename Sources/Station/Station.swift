@@ -99,10 +99,8 @@ public final class Station: Box {
             loop: loop, relays: { [uplink] in uplink.choice.defaults },
             socket: { [uplink] in uplink.makeSocket(to: $0) })
         timekeeper = Timekeeper(
-            clock, switchboard: switchboard,
-            relays: Timekeeper.Relays(
-                setOpen: { [uplink] in uplink.setClockTrusted($0, at: $1) }, setRouteOpen: { _, _ in }),
-            probe: probe)
+            clock, switchboard: switchboard, probe: probe,
+            setRelaysOpen: { [uplink] in uplink.setClockTrusted($0, at: $1) })
         switchboard.observer = self
         uplink.onDate = { [clock] in clock.heard($0, of: $1.text) }
         clock.onSave = { [vault] in LastKnownTime(vault).save($0) }

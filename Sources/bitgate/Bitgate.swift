@@ -83,6 +83,15 @@ enum Output {
         exit(fail("cannot write: \(SystemError.text(error))", ExitStatus.outputError))
     }
 
+    /// A report, as text or as JSON.
+    static func show<Report: JSONConvertible>(
+        _ report: Report, _ text: (Report) -> String, _ arguments: Arguments
+    ) -> Int32 {
+        let json = String(decoding: report.json.encoded(), as: UTF8.self)
+        write(arguments.has("--json") ? OperatorText.json(json) + "\n" : text(report))
+        return ExitStatus.ok
+    }
+
     /// The error number when standard output takes no more.
     static func tryWrite(_ text: String) -> Int32? { put(text, STDOUT_FILENO) }
 

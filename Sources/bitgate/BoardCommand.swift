@@ -18,22 +18,20 @@ enum BoardCommand {
             let request = BoardRequest(
                 place: place, days: days, isUrgent: arguments.has("--urgent"),
                 isCopied: place != nil && !arguments.has("--here-only"), text: words[1])
-            return show(try client.ask("board_post", for: BoardReport.self, argument: request.argument), arguments)
+            return Output.show(
+                try client.ask("board_post", for: BoardReport.self, argument: request.argument), OperatorText.board,
+                arguments)
         case "remove":
             guard words.count == 2 else { throw StationFault.usage("use bitgate board remove ID") }
-            return show(try client.ask("board_remove", for: BoardReport.self, argument: words[1]), arguments)
+            return Output.show(
+                try client.ask("board_remove", for: BoardReport.self, argument: words[1]), OperatorText.board, arguments
+            )
         case "list", nil:
             try arguments.expectWords(atMost: 1)
-            return show(try client.ask("board", for: BoardReport.self), arguments)
+            return Output.show(try client.ask("board", for: BoardReport.self), OperatorText.board, arguments)
         case let word?:
             throw StationFault.usage(
                 "bitgate board lists, posts or removes, and does not \(TerminalText.escape(word))")
         }
-    }
-
-    private static func show(_ report: BoardReport, _ arguments: Arguments) -> Int32 {
-        let json = String(decoding: report.json.encoded(), as: UTF8.self)
-        Output.write(arguments.has("--json") ? OperatorText.json(json) + "\n" : OperatorText.board(report))
-        return ExitStatus.ok
     }
 }

@@ -22,11 +22,13 @@ enum NotesCommand {
             }
             let request = NoteRequest(
                 place: words[1], hours: hours, isUrgent: arguments.has("--urgent"), text: words[2])
-            return show(try client.ask("note_post", for: NotesReport.self, argument: request.argument), arguments)
+            return Output.show(
+                try client.ask("note_post", for: NotesReport.self, argument: request.argument), OperatorText.notes,
+                arguments)
         case "delete":
             guard words.count == 3 else { throw StationFault.usage("use bitgate notes delete GEOHASH ID") }
             let report = try client.ask("note_delete", for: NotesReport.self, argument: words[1] + " " + words[2])
-            return show(report, arguments)
+            return Output.show(report, OperatorText.notes, arguments)
         case let place?:
             try arguments.expectWords(atMost: 1)
             var report = try client.ask("notes", for: NotesReport.self, argument: place)
@@ -34,14 +36,8 @@ enum NotesCommand {
                 sleep(1)
                 report = try client.ask("notes", for: NotesReport.self, argument: place)
             }
-            return show(report, arguments)
+            return Output.show(report, OperatorText.notes, arguments)
         case nil: throw StationFault.usage("use bitgate notes GEOHASH")
         }
-    }
-
-    private static func show(_ report: NotesReport, _ arguments: Arguments) -> Int32 {
-        let json = String(decoding: report.json.encoded(), as: UTF8.self)
-        Output.write(arguments.has("--json") ? OperatorText.json(json) + "\n" : OperatorText.notes(report))
-        return ExitStatus.ok
     }
 }

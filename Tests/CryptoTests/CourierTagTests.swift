@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import TestSupport
+import Wire
 import XCTest
 
 final class CourierTagTests: XCTestCase {
@@ -37,7 +38,7 @@ final class CourierTagTests: XCTestCase {
     func testWorkedExamples() throws {
         let b = try Examples.b().noise.publicKey
         XCTAssertEqual(CourierTag.tag(for: b, day: 20_254), hex("015b88cdb372eb671deb12053b964f9a"))
-        XCTAssertEqual(CourierTag.day(at: Examples.time), 20_254)
+        XCTAssertEqual(CourierEnvelope.day(at: Examples.time), 20_254)
         let other = try XCTUnwrap(
             NoisePublicKey(hex: "0faa684ed28867b97f4a6a2dee5df8ce974e76b7018e3f22a1c4cf2678570f20"))
         let expected = [

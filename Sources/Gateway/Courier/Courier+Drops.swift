@@ -29,7 +29,9 @@ extension Courier {
     public static func drop(
         of envelope: CourierEnvelope, at wall: WallTime, using random: inout some RandomNumberGenerator
     ) -> VerifiedEvent? {
-        guard let bytes = envelope.withCopies(1).encoded(), bytes.count <= CourierLimits.dropBytes else { return nil }
+        guard let bytes = envelope.withCopies(1).encoded(), bytes.count <= CourierEnvelope.maximumDropSize else {
+            return nil
+        }
         return VerifiedEvent.signed(
             .courierDrop(
                 envelope: bytes, recipientTag: envelope.recipientTag, expiresAt: envelope.expiry.unixSeconds),
@@ -53,13 +55,13 @@ extension Courier {
         guard event.event.kind == EventKind.courierDrop else { return outcomes.count(.dropWrongKind) }
         guard !memory.contains(event.id, at: now.wall) else { return outcomes.count(.dropRepeated) }
         // Three bytes make four characters.
-        guard event.event.content.utf8.count <= (CourierLimits.dropBytes + 2) / 3 * 4 else {
+        guard event.event.content.utf8.count <= (CourierEnvelope.maximumDropSize + 2) / 3 * 4 else {
             return outcomes.count(.dropOversized)
         }
         guard let bytes = Base64.decode(event.event.content), let envelope = CourierEnvelope(payload: bytes) else {
             return outcomes.count(.dropMalformed)
         }
-        guard bytes.count <= CourierLimits.dropBytes else { return outcomes.count(.dropOversized) }
+        guard bytes.count <= CourierEnvelope.maximumDropSize else { return outcomes.count(.dropOversized) }
         guard !envelope.isExpired(at: now.wall) else { return outcomes.count(.dropExpired) }
         guard event.event.hasTag("x", Hex.encode(envelope.recipientTag)) else {
             return outcomes.count(.dropMislabelled)

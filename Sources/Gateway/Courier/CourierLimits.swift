@@ -52,8 +52,6 @@ public enum CourierLimits {
     /// Regular refresh, and least time between two that announces cause (chapter 06 §5.5).
     static let refreshInterval = Interval.minutes(30)
     static let refreshSpacing = Interval.seconds(60)
-    /// Largest decoded drop, in bytes (chapter 06 §5.6).
-    public static let dropBytes = 20_480
     /// Drops dealt with that are remembered: entries, and age in milliseconds (chapter 06 §5.8).
     public static let rememberedDrops = 512
     static let rememberedFor: UInt64 = 86_400_000

@@ -144,9 +144,6 @@ public struct CourierStore: Sendable {
         return expired.map { .removed($0.id) }
     }
 
-    /// When the next envelope expires.
-    public var nextExpiry: WallTime? { carried.map(\.envelope.expiry).min() }
-
     // MARK: Giving away
 
     /// What is for this peer, as far as tags tell, to be handed over for good.

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Wire
 
 /// The tags under which mail waits for a peer today: of the day before, this day and the next (chapter 06 §5.1).
 public struct PeerTags: Sendable {
@@ -23,7 +24,7 @@ struct TagMemory {
     var count: Int { known.count }
 
     mutating func tags(of key: NoisePublicKey, at now: WallTime) -> PeerTags {
-        let today = CourierTag.day(at: now)
+        let today = CourierEnvelope.day(at: now)
         if day != today || known.count >= CourierLimits.rememberedTags {
             known.removeAll()
             day = today

@@ -67,10 +67,6 @@ struct WatchSet {
         return count != before
     }
 
-    var nextDeadline: Instant? {
-        watched.map(\.heard).min().map { $0 + CourierLimits.watchAge + .milliseconds(1) }
-    }
-
     /// Whose mail this may be: the one longest in the set whose tags fit.
     func addressee(of tag: [UInt8], in memory: inout TagMemory, at now: WallTime) -> Watched? {
         watched.first { memory.tags(of: $0.key, at: now).contains(tag) }

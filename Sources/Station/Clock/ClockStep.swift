@@ -24,10 +24,9 @@ enum ClockStep: Equatable, Sendable {
     case withdrawGateway
     /// Nothing of our own goes on the air.
     case silenceMesh
-    /// The way to the internet waits for the time.
-    case closeRoute
     case shift(to: ClockOffset)
-    case openRoute
+    /// Connections are as safe as the time is right: relays can be asked what time it is.
+    case askRelays
     case wakeMesh
     case openRelays
     case offerGateway
@@ -45,9 +44,8 @@ enum ClockStep: Equatable, Sendable {
         if silences, jumps { steps.append(.silenceMesh) }
         if published, !stays({ $0.source.isTrusted }) { steps.append(.withdrawGateway) }
         if silences, !jumps { steps.append(.silenceMesh) }
-        if old.source.isProven, !new.source.isProven { steps.append(.closeRoute) }
         if new.offset != old.offset { steps.append(.shift(to: new.offset)) }
-        if new.source.isProven, !old.source.isProven { steps.append(.openRoute) }
+        if new.source.isProven, !old.source.isProven { steps.append(.askRelays) }
         if new.isGoodForMesh, silences || !spoke { steps.append(.wakeMesh) }
         if new.source.isTrusted, !published || jumps { steps += [.openRelays, .offerGateway] }
         return steps

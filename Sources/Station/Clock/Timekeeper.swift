@@ -4,25 +4,21 @@ import Mesh
 
 /// Joins the clock to the engines and relays: carries out what follows when the time or its source changes.
 final class Timekeeper {
-    /// What is done by the time besides the mesh and the gateway.
-    struct Relays {
-        /// Publishing and asking, on or off.
-        var setOpen: (Bool, Now) -> Void
-        /// Connections whose safety rests on the time, on or off.
-        var setRouteOpen: (Bool, Now) -> Void
-    }
-
     let service: ClockService
     private let switchboard: Switchboard
-    private let relays: Relays
+    /// Publishing and asking, on or off.
+    private let setRelaysOpen: (Bool, Now) -> Void
     private let probe: TimeProbe?
     private var isGoodForMesh = false
     private var isTrusted = false
 
-    init(_ service: ClockService, switchboard: Switchboard, relays: Relays, probe: TimeProbe?) {
+    init(
+        _ service: ClockService, switchboard: Switchboard, probe: TimeProbe?,
+        setRelaysOpen: @escaping (Bool, Now) -> Void
+    ) {
         self.service = service
         self.switchboard = switchboard
-        self.relays = relays
+        self.setRelaysOpen = setRelaysOpen
         self.probe = probe
         switchboard.clock = service
         service.onStep = { [unowned self] in carry($0) }
@@ -54,18 +50,16 @@ final class Timekeeper {
     private func carry(_ step: ClockStep) {
         switchboard.perform { now in
             switch step {
-            case .closeRelays: relays.setOpen(false, now)
-            case .openRelays: relays.setOpen(true, now)
+            case .closeRelays: setRelaysOpen(false, now)
+            case .openRelays: setRelaysOpen(true, now)
             case .withdrawGateway: offerGateway(false, at: now)
             case .offerGateway: offerGateway(true, at: now)
             case .silenceMesh: wakeMesh(false, at: now)
             case .wakeMesh: wakeMesh(true, at: now)
-            case .closeRoute: relays.setRouteOpen(false, now)
-            case .openRoute: relays.setRouteOpen(true, now)
-            case .shift: break
+            case .shift, .askRelays: break
             }
         }
-        if step == .openRoute { probe?.wayOpened() }
+        if step == .askRelays { probe?.wayOpened() }
     }
 
     private func offerGateway(_ isTrusted: Bool, at now: Now) {

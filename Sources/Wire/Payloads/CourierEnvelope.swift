@@ -7,6 +7,8 @@ public struct CourierEnvelope: Hashable, Sendable {
     public static let ciphertextSizes = 1...16_384
     /// The spray budget is clamped into this.
     public static let copiesRange: ClosedRange<UInt8> = 1...8
+    /// Largest encoding left at a relay, or taken from one, in bytes (chapter 06 §5.3, §5.6).
+    public static let maximumDropSize = 20_480
 
     /// Names the recipient to whoever knows its Noise key and the day; 16 bytes.
     public var recipientTag: [UInt8]

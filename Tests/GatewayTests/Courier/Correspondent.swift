@@ -18,7 +18,7 @@ struct Correspondent {
     /// An envelope for this person. Stores never look into it, so that any bytes stand for a ciphertext.
     func mail(_ content: UInt8, copies: UInt8 = 4, at now: WallTime, life: UInt64 = 86_400_000) -> CourierEnvelope {
         CourierEnvelope(
-            recipientTag: CourierTag.tag(for: key, day: CourierTag.day(at: now)),
+            recipientTag: CourierTag.tag(for: key, day: CourierEnvelope.day(at: now)),
             expiry: WallTime(milliseconds: now.milliseconds + life),
             ciphertext: [content] + key.bytes, copies: copies)
     }

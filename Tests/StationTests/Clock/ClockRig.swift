@@ -82,10 +82,8 @@ final class ClockRig {
             loop: service.loop, relays: { [uplink] in uplink.choice.defaults },
             socket: { [uplink] in uplink.makeSocket(to: $0) })
         timekeeper = Timekeeper(
-            service, switchboard: switchboard,
-            relays: Timekeeper.Relays(
-                setOpen: { [uplink] in uplink.setClockTrusted($0, at: $1) }, setRouteOpen: { _, _ in }),
-            probe: probe)
+            service, switchboard: switchboard, probe: probe,
+            setRelaysOpen: { [uplink] in uplink.setClockTrusted($0, at: $1) })
         uplink.onDate = { [service] in service.heard($0, of: $1.text) }
         service.onChange = { [timekeeper] _ in timekeeper.ask() }
         service.onSave = { [unowned self] in saved.append($0) }
