@@ -207,4 +207,24 @@ final class NotesTests: XCTestCase {
         XCTAssertEqual(published.count, 0)
         XCTAssertEqual(desk.beingMade, 0)
     }
+
+    func testCopiesAreKnownUntilTheyEndAndARefusedOneIsNotDeletedAtRelays() {
+        let until = WallTime(milliseconds: now.wall.milliseconds + 60_000)
+        for id in [[1], [2]] as [[UInt8]] {
+            XCTAssertTrue(
+                desk.post(
+                    "post \(id)", at: place, nickname: "z", expiresAt: until, isUrgent: false, work: 0, copyOf: id,
+                    at: now))
+        }
+        drain()
+        desk.refused(published[0].event.id)
+        XCTAssertEqual(desk.boardCopies(at: now).map(\.isRefused), [true, false])
+        XCTAssertEqual(desk.boardCopies(at: now).map(\.text), ["post [1]", "post [2]"])
+        XCTAssertTrue(desk.delete(copyOf: [1], at: now))
+        XCTAssertFalse(desk.delete(copyOf: [1], at: now))
+        drain()
+        XCTAssertEqual(published.count, 2, "nobody has it")
+        now = now.advanced(by: .minutes(2))
+        XCTAssertEqual(desk.boardCopies(at: now), [])
+    }
 }

@@ -53,8 +53,9 @@ final class MemoryRelayPort: RelayPort {
         subscriptions[id] = filter
         for event in relay.published where filter.matches(event.event) { bring(.event(event, subscription: id)) }
     }
-    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) {
+    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) -> Bool {
         publish(event, geohash: geohash, at: now)
+        return true
     }
 
     func subscribe(_ subscription: GatewaySubscription, at now: Now) {

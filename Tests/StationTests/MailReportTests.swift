@@ -71,7 +71,11 @@ final class MailReportTests: XCTestCase {
                     urgent: true,
                     own: false),
                 .init(
-                    id: "01", name: "", text: "y", place: nil, ageSeconds: 1, leftSeconds: 2, urgent: false, own: true),
+                    id: "01", name: "", text: "y", place: nil, ageSeconds: 1, leftSeconds: 2, urgent: false, own: true,
+                    copy: .refused),
+                .init(
+                    id: "02", name: "", text: "z", place: nil, ageSeconds: 1, leftSeconds: 2, urgent: false, own: true,
+                    copy: .published, displaced: true),
             ])
         XCTAssertEqual(try BoardReport(json: JSONValue(parsing: board.json.encoded())), board)
         XCTAssertEqual(
@@ -79,8 +83,10 @@ final class MailReportTests: XCTestCase {
             """
             \\u{1B}[2J, 1 s ago about #u4pruy, gone in 2 s, urgent
               x
-            anon, 1 s ago, gone in 2 s, yours: 01
+            anon, 1 s ago, gone in 2 s, yours: 01, not copied: too much waits for relays
               y
+            anon, 1 s ago, gone in 2 s, yours: 02, copied to relays, at relays only: the boards were full
+              z
 
             """)
         XCTAssertEqual(OperatorText.board(BoardReport(posts: [])), "nothing is pinned\n")

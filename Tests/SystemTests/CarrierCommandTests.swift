@@ -73,6 +73,27 @@ final class CarrierCommandTests: XCTestCase {
         XCTAssertEqual(daemon.stop().status, 0)
     }
 
+    func testASixthPostIsRefusedWithItsReasonAndWhatIsListedAsOwnCanBeTakenDown() throws {
+        let daemon = try start(try configuration())
+        for number in 1...5 {
+            XCTAssertEqual(try bitgate("board", "post", "note \(number)", "--place", "u4pruydq").status, 0)
+        }
+        let refused = try bitgate("board", "post", "note 6", "--place", "u4pruydq")
+        XCTAssertNotEqual(refused.status, 0)
+        XCTAssertTrue(refused.errors.contains("5 posts of this box are, as many as a board keeps"), refused.errors)
+        let board = try bitgate("board").output
+        XCTAssertEqual(board.components(separatedBy: ", its copy waits for a relay").count, 6, board)
+        let posts = try XCTUnwrap(
+            ((try json("board") as? [String: Any])?["posts"] as? [[String: Any]]))
+        XCTAssertEqual(posts.compactMap { $0["copy"] as? String }, [String](repeating: "waiting", count: 5))
+        for post in posts {
+            XCTAssertEqual(post["own"] as? Bool, true)
+            XCTAssertEqual(try bitgate("board", "remove", post["id"] as? String ?? "").status, 0)
+        }
+        XCTAssertEqual(try bitgate("board").output, "nothing is pinned\n")
+        XCTAssertEqual(daemon.stop().status, 0)
+    }
+
     func testThePostsOfTheBoardAreListedPinnedAndTakenDown() throws {
         let file = try configuration()
         var daemon = try start(file)

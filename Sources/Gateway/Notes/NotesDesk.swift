@@ -31,8 +31,8 @@ public final class NotesDesk {
     }
 
     private var works: [Work] = []
-    /// Copies of own posts on the board of the mesh, oldest first, as long as the process lives (chapter 04 §11.5).
-    private var copies: [(boardPost: [UInt8], id: EventID, geohash: String)] = []
+    /// Oldest first, as long as the process lives (chapter 04 §11.5).
+    private var copies: [BoardCopy] = []
     private var effects = EffectQueue<NotesEffect>()
     private var random: any RandomNumberGenerator
 
@@ -94,7 +94,7 @@ public final class NotesDesk {
     ) -> Bool {
         let content = TextTrimming.trim(text)
         guard !content.isEmpty, content.utf8.count <= GatewayLimits.contentBytes, Geohash.isCanonical(geohash),
-            works.count < GatewayLimits.notesBeingMade
+            hasRoom
         else { return false }
         let template = EventTemplate.locationNote(
             geohash: geohash, nickname: nickname, text: content, expiresAt: expiresAt?.unixSeconds, isUrgent: isUrgent)
@@ -121,10 +121,29 @@ public final class NotesDesk {
     }
 
     /// Asks for the deletion of what was published as a copy of this post on the mesh's board, if there is any.
-    public func delete(copyOf boardPost: [UInt8], at now: Now) {
+    /// - Returns: whether there was.
+    @discardableResult
+    public func delete(copyOf boardPost: [UInt8], at now: Now) -> Bool {
+        let isBeingMade = works.contains { $0.boardPost == boardPost }
         works.removeAll { $0.boardPost == boardPost }
-        for copy in copies where copy.boardPost == boardPost { _ = delete(copy.id, at: copy.geohash, at: now) }
+        let published = copies.filter { $0.boardPost == boardPost }
+        for copy in published where !copy.isRefused { _ = delete(copy.id, at: copy.geohash, at: now) }
         copies.removeAll { $0.boardPost == boardPost }
+        return isBeingMade || !published.isEmpty
+    }
+
+    /// Copies that readers have not forgotten yet.
+    public func boardCopies(at now: Now) -> [BoardCopy] { copies.filter { $0.expiresAt > now.wall } }
+
+    /// Whether the copy of a post waits for its work.
+    public func isMakingCopy(of boardPost: [UInt8]) -> Bool { works.contains { $0.boardPost == boardPost } }
+
+    /// Whether there is room for the work of one more note.
+    public var hasRoom: Bool { works.count < GatewayLimits.notesBeingMade }
+
+    /// What was to be published was not taken.
+    public func refused(_ id: EventID) {
+        for index in copies.indices where copies[index].id == id { copies[index].isRefused = true }
     }
 
     /// Whether a note is one that `delete` can delete.
@@ -146,8 +165,12 @@ public final class NotesDesk {
         board?.receive(event, at: now.wall)
         effects.add(.publish(event, geohash: geohash, expiresAt: until))
         guard let boardPost else { return }
-        copies.append((boardPost, event.id, geohash))
-        if copies.count > GatewayLimits.boardCopies { copies.removeFirst() }
+        copies.removeAll { $0.expiresAt <= now.wall }
+        if copies.count >= GatewayLimits.boardCopies { copies.removeFirst() }
+        copies.append(
+            BoardCopy(
+                boardPost: boardPost, id: event.id, geohash: geohash, text: event.event.content, postedAt: now.wall,
+                expiresAt: until))
     }
 
     // MARK: Time

@@ -9,6 +9,8 @@ public enum BoardRefusal: String, CaseIterable, Error, Sendable {
     case geohash
     /// The node is stopped, or does not know the time.
     case notNow = "not-now"
+    /// As many posts of this node are pinned as every board keeps of one author: the oldest would go unseen.
+    case tooMany = "too-many"
     /// No post of this node has the ID.
     case unknownPost = "unknown-post"
 }
@@ -29,6 +31,7 @@ extension MeshNode {
         let content = TextTrimming.trim(text)
         guard BoardPost.contentSizes.contains(content.utf8.count) else { throw .text }
         guard isRunning, isClockTrusted else { throw .notNow }
+        guard boardPosts(at: now).count(where: isOwn) < BoardLimits.postsPerAuthor else { throw .tooMany }
         let days = UInt64(min(max(days, MeshNode.boardDays.lowerBound), MeshNode.boardDays.upperBound))
         var post = BoardPost(
             postID: random.bytes(16), geohash: geohash, content: content,

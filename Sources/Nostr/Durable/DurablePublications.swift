@@ -74,6 +74,11 @@ public final class DurablePublications {
     public func nextEffect() -> Effect? { effects.popFirst() }
 
     public var waiting: Int { entries.count }
+    /// Whether one more of the largest size would be taken.
+    public var hasRoom: Bool {
+        entries.count < NostrLimits.durablePublications
+            && entries.reduce(NostrLimits.durableBytesEach, { $0 + $1.bytes }) <= NostrLimits.durableBytes
+    }
     /// Keys that keep their publication from being repeated.
     public var remembered: Int { published.count }
 

@@ -140,9 +140,10 @@ final class RelayUplink: RelayPort {
         client.publish(event, to: choice.relays(of: geohash), at: now)
     }
 
-    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) {
-        _ = durable.publications.publish(
+    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) -> Bool {
+        let admission = durable.publications.publish(
             PublicationKey(hashing: event.id.bytes), .event(event, place: geohash), expiresAt: expiresAt, at: now)
+        return admission != .refused
     }
 
     /// The work that the relays of a place ask of an event, in leading zero bits.

@@ -208,7 +208,8 @@ final class Switchboard: LinkPortDelegate {
         case .subscribe(let subscription): relays?.subscribe(subscription, at: loop.now)
         case .unsubscribe(let id): relays?.unsubscribe(id, at: loop.now)
         case .publish(let event, let geohash, let expiresAt):
-            relays?.publishDurably(event, geohash: geohash, expiresAt: expiresAt, at: loop.now)
+            let isTaken = relays?.publishDurably(event, geohash: geohash, expiresAt: expiresAt, at: loop.now)
+            if isTaken == false { notes?.refused(event.id) }
         }
     }
 
@@ -310,7 +311,8 @@ protocol RelayPort: AnyObject {
 
     func publish(_ event: VerifiedEvent, geohash: String, at now: Now)
     /// Until a relay of the place has confirmed it, over restarts too.
-    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now)
+    /// - Returns: false when too much waits already.
+    func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) -> Bool
     /// Leaves mail at the default relays, over connections of its own; `dropped` tells whether one confirmed it.
     func publishDrop(_ event: VerifiedEvent, as attempt: DropAttempt, at now: Now)
     func subscribe(_ subscription: GatewaySubscription, at now: Now)

@@ -16,6 +16,10 @@ public struct BoardReport: Equatable, Sendable {
         public var urgent: Bool
         /// Pinned by this box, which can take it down.
         public var own: Bool
+        /// What became of the copy for relays; absent without one, and for posts of an earlier run.
+        public var copy: BoardCopyState?
+        /// No board of the mesh has room for it any more: only relays have the copy.
+        public var displaced = false
     }
 }
 
@@ -34,15 +38,26 @@ extension BoardReport.Post: JSONConvertible {
         leftSeconds = try json.integer("left_seconds")
         urgent = try json.truth("urgent")
         own = try json.truth("own")
+        copy = try json.optionalText("copy").flatMap { BoardCopyState(rawValue: $0) }
+        displaced = try json.truth("displaced")
     }
 
     public var json: JSONValue {
         [
             "id": .text(id), "name": .text(name), "text": .text(text), "place": place.map { .text($0) },
             "age_seconds": .count(ageSeconds), "left_seconds": .count(leftSeconds), "urgent": .truth(urgent),
-            "own": .truth(own),
+            "own": .truth(own), "copy": copy.map { .text($0.rawValue) }, "displaced": .truth(displaced),
         ]
     }
+}
+
+/// How far the copy of an own post has come. The names are stable.
+public enum BoardCopyState: String, CaseIterable, Sendable {
+    /// Its work is being done.
+    case beingMade = "being-made"
+    case waiting, published
+    /// Too much waits to be published.
+    case refused
 }
 
 /// A post the operator pins, as one argument of the control socket: place or `-`, days, whether it is urgent, whether

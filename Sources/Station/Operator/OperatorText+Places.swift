@@ -51,6 +51,13 @@ extension OperatorText {
             about += ", gone in \(span(post.leftSeconds))"
             if post.urgent { about += ", urgent" }
             if post.own { about += ", yours: " + TerminalText.escape(post.id) }
+            switch post.copy {
+            case .beingMade, .waiting: about += ", its copy waits for a relay"
+            case .published: about += ", copied to relays"
+            case .refused: about += ", not copied: too much waits for relays"
+            case nil: break
+            }
+            if post.displaced { about += ", at relays only: the boards were full" }
             lines += [about, "  " + TerminalText.escape(post.text)]
         }
         return lines.joined(separator: "\n") + "\n"

@@ -1,6 +1,7 @@
 import Basics
 import Gateway
 import Mesh
+import Nostr
 import Wire
 
 /// The operator at the bulletin board (chapter 04 §11.5, §11.6).
@@ -10,13 +11,30 @@ extension Station {
         func seconds(_ from: WallTime, _ to: WallTime) -> Int {
             to > from ? Int(clamping: to.milliseconds - from.milliseconds) / 1_000 : 0
         }
-        return BoardReport(
-            posts: mesh.boardPosts(at: now).map { post in
+        let pinned = mesh.boardPosts(at: now)
+        let copies = switchboard.notes?.boardCopies(at: now) ?? []
+        func state(_ post: [UInt8]) -> BoardCopyState? {
+            if switchboard.notes?.isMakingCopy(of: post) ?? false { return .beingMade }
+            guard let copy = copies.first(where: { $0.boardPost == post }) else { return nil }
+            if copy.isRefused { return .refused }
+            return uplink.durable.publications.isWaiting(PublicationKey(hashing: copy.id.bytes)) ? .waiting : .published
+        }
+        let posts = pinned.map { post in
+            BoardReport.Post(
+                id: Hex.encode(post.postID), name: post.authorNickname, text: post.content,
+                place: post.geohash.isEmpty ? nil : post.geohash, ageSeconds: seconds(post.createdAt, now.wall),
+                leftSeconds: seconds(now.wall, post.expiresAt), urgent: post.isUrgent, own: mesh.isOwn(post),
+                copy: mesh.isOwn(post) ? state(post.postID) : nil)
+        }
+        let displaced = copies.filter { copy in !pinned.contains { mesh.isOwn($0) && $0.postID == copy.boardPost } }
+            .map { copy in
                 BoardReport.Post(
-                    id: Hex.encode(post.postID), name: post.authorNickname, text: post.content,
-                    place: post.geohash.isEmpty ? nil : post.geohash, ageSeconds: seconds(post.createdAt, now.wall),
-                    leftSeconds: seconds(now.wall, post.expiresAt), urgent: post.isUrgent, own: mesh.isOwn(post))
-            })
+                    id: Hex.encode(copy.boardPost), name: configuration.nickname(for: mesh.me), text: copy.text,
+                    place: copy.geohash, ageSeconds: seconds(copy.postedAt, now.wall),
+                    leftSeconds: seconds(now.wall, copy.expiresAt), urgent: false, own: true,
+                    copy: state(copy.boardPost), displaced: true)
+            }
+        return BoardReport(posts: posts + displaced)
     }
 
     func postOnBoard(_ argument: String?) throws(ControlError) -> BoardReport {
@@ -25,6 +43,13 @@ extension Station {
                 code: ControlError.malformed,
                 message: "no post: 1 to \(BoardPost.contentSizes.upperBound) bytes for 1 to 7 days, at a lower-case "
                     + "geohash or none")
+        }
+        if request.isCopied {
+            guard switchboard.notes?.hasRoom ?? false, uplink.durable.publications.hasRoom else {
+                throw ControlError(
+                    code: "refused",
+                    message: "not pinned: too much waits for relays to take a copy; --here-only pins it without one")
+            }
         }
         try atBoard { (now) throws(BoardRefusal) in
             let post = try mesh.post(
@@ -43,7 +68,15 @@ extension Station {
             throw ControlError(code: ControlError.malformed, message: "no ID of a post: bitgate board lists them")
         }
         try atBoard { (now) throws(BoardRefusal) in
-            _ = try mesh.remove(fromBoard: id, at: now)
+            do throws(BoardRefusal) {
+                _ = try mesh.remove(fromBoard: id, at: now)
+            } catch {
+                // The board has let go of the post; relays have not let go of its copy.
+                guard error == .unknownPost, switchboard.notes?.delete(copyOf: id, at: now) ?? false else {
+                    throw error
+                }
+                return
+            }
             switchboard.notes?.delete(copyOf: id, at: now)
         }
         return boardReport
@@ -63,6 +96,11 @@ extension Station {
         case .geohash: throw ControlError(code: "refused", message: "that is no place")
         case .notNow:
             throw ControlError(code: "refused", message: "the clock is not known to be right: bitgate clock tells")
+        case .tooMany:
+            throw ControlError(
+                code: "refused",
+                message: "not pinned: \(BoardLimits.postsPerAuthor) posts of this box are, as many as a board keeps of "
+                    + "one author; remove one first")
         case .unknownPost: throw ControlError(code: "refused", message: "this box has pinned no such post")
         case nil: break
         }

@@ -33,6 +33,9 @@ extension Station {
                 message: "no note: at most \(NoteRequest.textBytes) bytes for 0 to 720 hours at a lower-case geohash")
         }
         try requireClock()
+        guard uplink.durable.publications.hasRoom else {
+            throw ControlError(code: "refused", message: "too much waits for relays already")
+        }
         let isTaken = switchboard.perform { now in
             let expiresAt = now.wall.milliseconds + UInt64(request.hours) * 3_600_000
             return switchboard.notes?.post(

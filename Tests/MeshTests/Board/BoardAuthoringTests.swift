@@ -54,6 +54,19 @@ final class BoardAuthoringTests: XCTestCase {
         }
     }
 
+    func testTheSixthPostIsRefusedAndDisplacesNone() throws {
+        let node = try withNeighbour()
+        let posts = try (1...5).map { try pin("\($0)", node) }
+        node.call { _, _ in }
+        node.clearSent()
+        XCTAssertThrowsError(try pin("6", node)) { XCTAssertEqual($0 as? BoardRefusal, .tooMany) }
+        node.call { _, _ in }
+        XCTAssertEqual(payloads(node).count, 0)
+        XCTAssertEqual(Set(node.node.boardPosts(at: node.now)), Set(posts))
+        _ = try node.node.remove(fromBoard: posts[2].postID, at: node.now)
+        XCTAssertNoThrow(try pin("6", node))
+    }
+
     func testARemovedPostIsGoneEverywhereAndOnlyOwnOnesCanBe() throws {
         let node = try withNeighbour()
         let post = try pin("x", node)
