@@ -20,7 +20,7 @@ extension Messenger {
 
     /// Leaves what waits for somebody at relays and with couriers, where nothing else would get it there soon.
     func leaveWithOthers(_ peer: PeerID, at now: Now) {
-        guard desk != nil, outbox.hasUnsettled(for: peer), needsOthers(peer) else { return }
+        guard desk != nil, isClockGood, outbox.hasUnsettled(for: peer), needsOthers(peer) else { return }
         leaveAtRelays(peer, at: now)
         findCouriers(for: peer, at: now)
     }
@@ -39,7 +39,7 @@ extension Messenger {
                 let ticket = ownDrops.begin(messageID: entry.messageID, to: recipient, at: now.wall)
             else { return true }
             let envelope = seal(&entry, to: recipient, at: now)?.withCopies(1)
-            guard let envelope, let size = envelope.encoded()?.count, size <= MessengerLimits.dropBytes else {
+            guard let envelope, let size = envelope.encoded()?.count, size <= CourierEnvelope.maximumDropSize else {
                 ownDrops.reject(ticket, at: now.wall)
                 return true
             }
@@ -57,7 +57,7 @@ extension Messenger {
 
     /// Offers what waits for somebody to neighbours who may carry it, up to three a message.
     func findCouriers(for peer: PeerID, at now: Now) {
-        guard desk != nil, outbox.hasUnsettled(for: peer), needsOthers(peer) else { return }
+        guard desk != nil, isClockGood, outbox.hasUnsettled(for: peer), needsOthers(peer) else { return }
         outbox.update(peer) { entry in
             guard !entry.isSettled, entry.number != nil, let recipient = entry.recipient else { return true }
             let couriers = CourierChoice.couriers(
@@ -108,11 +108,12 @@ extension Messenger {
 
     // MARK: In
 
-    /// Opens an envelope that names this person by its tag, whoever brought it.
+    /// Opens an envelope that names this person by its tag, whoever brought it, when it is known what time it is.
     /// - Returns: whether it need not be brought again.
     @discardableResult
     public func take(_ envelope: CourierEnvelope, at now: Now) -> Bool {
         guard let desk else { return false }
+        guard isClockGood else { return hold(envelope) }
         defer { drainDesk(at: now) }
         return desk.take(envelope, at: now) { trust.isBlocked($0.fingerprint) }
     }
@@ -125,6 +126,8 @@ extension Messenger {
 
     /// Offers prekeys from now on: only where neighbours are told so, and hear the bundle.
     public func startPrekeys(at now: Now) {
+        offersPrekeys = true
+        guard isClockGood else { return }
         desk?.start(at: now)
         drainDesk(at: now)
     }
@@ -157,7 +160,7 @@ extension Messenger {
             show(.message(from: peer, isVerified: trust.isVerified(fingerprint), text: message.content))
         }
         if sessions[peer] != nil {
-            payReceipts(to: peer)
+            payReceipts(to: peer, at: now)
         } else if people[peer] != nil {
             emit(.openSession(peer))
         }
@@ -171,31 +174,40 @@ extension Messenger {
         let message = ReceivedMessage(sender: peer, messageID: messageID, at: now.wall, owesReceipt: owesReceipt)
         guard received.insert(message.name) else { return false }
         emit(.store(.received(message)))
-        if owesReceipt { owe(message) }
+        if owesReceipt {
+            owed.owe(message)
+            armSweep(at: now)
+        }
         return true
     }
 
-    private func owe(_ message: ReceivedMessage) {
-        if owedReceipts.count >= MessengerLimits.owedReceipts { owedReceipts.removeFirst() }
-        owedReceipts.append(message)
-    }
-
-    func owesReceipt(to peer: PeerID) -> Bool { owedReceipts.contains { $0.sender == peer } }
-
     /// Tells the writer of mail that it arrived and was read: only through a session, which proves that it is the
     /// writer (chapter 06 §7).
-    func payReceipts(to peer: PeerID) {
+    func payReceipts(to peer: PeerID, at now: Now) {
         guard sessions[peer] != nil else { return }
-        for message in owedReceipts where message.sender == peer {
+        for message in owed.pay(peer, at: now.monotonic) {
             send(.delivered(messageID: message.messageID), to: peer)
             send(.readReceipt(messageID: message.messageID), to: peer)
+        }
+    }
+
+    /// A receipt came back unsent.
+    func oweAgain(_ messageID: String, to peer: PeerID, at now: Now) {
+        guard !trust.isBlocked(peer) else { return }
+        let message = ReceivedMessage(sender: peer, messageID: messageID, at: now.wall, owesReceipt: true)
+        owed.owe(message)
+        emit(.store(.received(message)))
+        armSweep(at: now)
+    }
+
+    func settleReceipts(at now: Now) {
+        for message in owed.settle(at: now.monotonic) {
             emit(
                 .store(
                     .received(
                         ReceivedMessage(
-                            sender: peer, messageID: message.messageID, at: message.at, owesReceipt: false))))
+                            sender: message.sender, messageID: message.messageID, at: message.at, owesReceipt: false))))
         }
-        owedReceipts.removeAll { $0.sender == peer }
     }
 
     // MARK: Across restarts
@@ -203,13 +215,20 @@ extension Messenger {
     /// Takes back what an earlier run kept. Call it before anything else.
     public func restore(_ memory: MessengerMemory, at now: Now) {
         for message in memory.received.sorted(by: { $0.at < $1.at }) where received.insert(message.name) {
-            if message.owesReceipt { owe(message) }
+            if message.owesReceipt, !trust.isBlocked(message.sender) { owed.owe(message) }
         }
         ownDrops.restore(memory.drops)
-        for (peer, entry, failure) in outbox.restore(memory.messages, at: now) {
-            report(entry, to: peer, .failed(failure))
+        for message in memory.messages {
+            if let prekey = message.sealed?.prekeyID {
+                desk?.noteAssigned(prekey, of: message.recipient, to: message.messageID)
+            }
         }
+        for (peer, entry) in outbox.restore(memory.messages, at: now) { report(entry, to: peer, .failed(.displaced)) }
         lastNumber = max(lastNumber, outbox.highestNumber)
+        heldMail = Array(memory.held.prefix(MessengerLimits.heldMail))
         armSweep(at: now)
+        guard isClockGood else { return }
+        isClockGood = false
+        setClock(isGood: true, at: now)
     }
 }

@@ -34,7 +34,7 @@ extension Messenger {
     private func queue(_ text: String, number: Int?, for peer: PeerID, at now: Now) {
         let entry = Outbox.Entry(
             messageID: MessageText.messageID(using: &random), content: text, number: number, created: now.monotonic,
-            writtenAt: now.wall, recipient: key(of: peer))
+            writtenAt: isClockGood ? now.wall : nil, recipient: key(of: peer))
         if let displaced = outbox.add(entry, for: peer) {
             report(displaced.entry, to: displaced.peer, .failed(.displaced))
         }
@@ -75,6 +75,11 @@ extension Messenger {
 
     /// A payload handed over came back unsent.
     public func undeliverable(_ payload: NoisePayload, to peer: PeerID, at now: Now) {
+        if payload.type == .delivered || payload.type == .readReceipt {
+            guard let messageID = payload.receiptMessageID else { return }
+            sessions[peer] = nil
+            return oweAgain(messageID, to: peer, at: now)
+        }
         guard payload.type == .privateMessage, let message = PrivateMessage(body: payload.body) else { return }
         outbox.update(peer) { entry in
             if entry.messageID == message.messageID, entry.isInFlight {

@@ -43,6 +43,7 @@ extension Messenger {
         guard keep(record) else { throw .bookIsFull }
         guard isBlocked else { return }
         verifier.giveUp(peer)
+        owed.forget(peer)
         for entry in outbox.removeAll(for: peer) { report(entry, to: peer, .failed(.blocked)) }
     }
 

@@ -31,11 +31,15 @@ public final class Messenger {
     var verifier: Verifier
     var vouches = VouchBook()
     var received = BoundedSet<String>(capacity: MessengerLimits.incomingMemory)
-    /// Mail that was shown and whose writers were not in reach since, the oldest first.
-    var owedReceipts: [ReceivedMessage] = []
+    var owed = OwedReceipts()
     /// Opens and seals mail for people who are away; `nil` where that is not wanted.
     let desk: MailDesk?
     var ownDrops = OwnDrops()
+    /// Whether wall time is right.
+    public internal(set) var isClockGood: Bool
+    /// Mail that came while it was not.
+    var heldMail: [CourierEnvelope] = []
+    var offersPrekeys = false
     /// Peers the person was told to wait for, until they are in reach.
     var awaited: Set<PeerID> = []
     var beingVerified: [PeerID: Instant] = [:]
@@ -46,10 +50,12 @@ public final class Messenger {
     /// - Parameters:
     ///   - trust: what was remembered of an earlier run.
     ///   - desk: seals what couriers and relays are to carry, and opens what they bring.
+    ///   - isClockGood: whether wall time can be believed; `setClock` tells when that changes.
     public init(
         identity: NodeIdentity, account: NostrPublicKey? = nil, trust: [TrustRecord] = [], desk: MailDesk? = nil,
-        random: any RandomNumberGenerator
+        isClockGood: Bool = true, random: any RandomNumberGenerator
     ) {
+        self.isClockGood = isClockGood
         self.desk = desk
         self.identity = identity
         self.account = account
@@ -71,7 +77,7 @@ public final class Messenger {
             _ = keep(record)
         }
         awaited.remove(peer)
-        if sessions[peer] == nil, outbox.hasUnsent(for: peer) || owesReceipt(to: peer) { emit(.openSession(peer)) }
+        if sessions[peer] == nil, outbox.hasUnsent(for: peer) || owed.isOwed(to: peer) { emit(.openSession(peer)) }
         if isNewNeighbour {
             announceToNeighbour(at: now)
             for other in outbox.peers where other != peer { findCouriers(for: other, at: now) }
@@ -79,7 +85,11 @@ public final class Messenger {
     }
 
     /// Somebody left or fell silent.
-    public func lost(_ peer: PeerID) { people[peer] = nil }
+    public func lost(_ peer: PeerID) {
+        people[peer] = nil
+        // Nobody is at its other end now. Where the mesh still has it when the peer is back, `openSession` shows it.
+        sessions[peer] = nil
+    }
 
     /// Somebody is no direct neighbour any more, and may still be in reach over others.
     public func disconnected(_ peer: PeerID) { people[peer]?.isConnected = false }
@@ -93,7 +103,8 @@ public final class Messenger {
             return true
         }
         if let challenge = verifier.challenge(for: peer) { send(challenge, to: peer) }
-        payReceipts(to: peer)
+        owed.reopen(peer, at: now.monotonic)
+        payReceipts(to: peer, at: now)
         flush(peer, at: now)
         offerVouches(to: peer, fingerprint, at: now)
     }
@@ -119,14 +130,18 @@ public final class Messenger {
     // MARK: Time and effects
 
     public var nextDeadline: Instant? {
-        let deadlines = [verifier.nextDeadline, outbox.count > 0 ? nextSweep : nil, desk?.nextDeadline]
+        let deadlines = [
+            verifier.nextDeadline, hasWork ? nextSweep : nil, owed.nextDeadline,
+            isClockGood ? desk?.nextDeadline : nil,
+        ]
         return deadlines.compactMap { $0 }.min()
     }
 
     public func timeout(at now: Now) {
         for peer in verifier.takeOverdue(at: now.monotonic) { show(.verificationFailed(peer, .noAnswer)) }
         if let sweep = nextSweep, sweep <= now.monotonic { self.sweep(at: now) }
-        desk?.timeout(at: now)
+        settleReceipts(at: now)
+        if isClockGood { desk?.timeout(at: now) }
         drainDesk(at: now)
     }
 
@@ -145,20 +160,27 @@ public final class Messenger {
             guard sessions[peer] == nil, outbox.hasUnsent(for: peer) else { continue }
             if people[peer] != nil { emit(.openSession(peer)) } else { _ = mail(to: peer) }
         }
+        for peer in owed.creditors where sessions[peer] == nil && people[peer] != nil && !outbox.hasUnsent(for: peer) {
+            emit(.openSession(peer))
+        }
         awaited.formIntersection(outbox.peers)
         armSweep(at: now)
     }
 
+    private var hasWork: Bool { outbox.count > 0 || owed.count > 0 }
+
     func armSweep(at now: Now) {
-        if nextSweep == nil, outbox.count > 0 { nextSweep = now.monotonic + MessengerLimits.outboxSweep }
+        if nextSweep == nil, hasWork { nextSweep = now.monotonic + MessengerLimits.outboxSweep }
     }
 
     /// What is to be stored comes before what is to be sent.
     public func nextEffect() -> MessengerEffect? {
         switch outbox.nextChange() {
-        case .put(let record): .store(.message(record))
-        case .removed(let messageID): .discard(messageID: messageID)
-        case nil: effects.popFirst()
+        case .put(let record): return .store(.message(record))
+        case .removed(let messageID, let recipient):
+            ownDrops.withdraw(messageID: messageID, to: recipient)
+            return .discard(messageID: messageID)
+        case nil: return effects.popFirst()
         }
     }
 

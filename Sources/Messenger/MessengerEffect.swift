@@ -24,6 +24,7 @@ public enum MessengerEffect: Sendable {
     case discard(messageID: String)
     /// Nothing is to be kept of this one's prekeys any more.
     case forgetBundle(of: NoisePublicKey)
+    case discardHeld(CourierEnvelope)
     /// Broadcast this as the payload of a signed packet 0x24, and give it to gossip.
     case publish(PrekeyBundle)
     case show(MessengerEvent)
@@ -37,6 +38,8 @@ public enum MessengerRecord: Sendable {
     /// A secret snapshot of `OwnPrekeys`.
     case prekeys(SecretBytes)
     case bundle(PeerPrekeys.Record)
+    /// Mail that waits for the clock.
+    case held(CourierEnvelope)
 }
 
 /// Names a message on its way to a courier.
@@ -94,6 +97,8 @@ public enum MessengerDrop: String, CaseIterable, Sendable {
     /// A favourite notice of somebody who has not announced the key.
     case unknownKey = "unknown-key"
     case bookIsFull = "book-is-full"
+    /// Too much mail waits for the clock.
+    case noRoomForMail = "no-room-for-mail"
     /// Mail of an account no favourite has told.
     case unknownAccount = "unknown-account"
     /// Mail of somebody the person did not make a favourite.

@@ -70,8 +70,11 @@ public enum MessengerLimits {
     /// Drops remembered as published, and as refused; entries, and age in milliseconds: 24 h.
     public static let rememberedDrops = 512
     static let rememberedDropLife: UInt64 = 86_400_000
-    /// Largest encoded envelope a relay is given, in bytes.
-    static let dropBytes = 20_480
     /// Messages whose writers have not been told that they arrived.
     static let owedReceipts = 512
+    /// How long a receipt that was sent is kept, for a new session that shows the one before to have been dead: ours. A
+    /// peer that cannot open what it gets begins one at once, and its handshake takes 20 s at most (chapter 02 §4.2).
+    static let receiptPatience = Interval.seconds(60)
+    /// Envelopes that wait until it is known what time it is: ours.
+    public static let heldMail = 64
 }

@@ -216,10 +216,12 @@ enum Help {
         Lists what is pinned on the board of the mesh, urgent posts first, then the
         newest; pins a post, or takes down one of your own. Posts go from phone to
         phone, and the box keeps those of others for whoever comes later. A post has at
-        most 512 bytes; of one author, five are kept.
+        most 512 bytes; of one author five are kept, so that a sixth of yours is refused.
 
           --place GEOHASH   what place it is about, instead of the mesh itself. The
-                            relays of that place get a copy of it as a note
+                            relays of that place get a copy of it as a note, which
+                            goes with the post; after a restart of the box, with
+                            bitgate notes
           --here-only       no copy goes to relays
           --days N          after so many days, 1 to 7, it is gone (default
                             \(BoardRequest.standardDays))
@@ -382,7 +384,8 @@ enum Help {
           --tor required|off
                             off: relays see this machine's address (default required)
           --trust-clock     you vouch for this machine's clock; relays wait for one that
-                            is synchronised
+                            is synchronised, and letters for that or for neighbours
+                            whose clocks agree
 
         While talking:
 

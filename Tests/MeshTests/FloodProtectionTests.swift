@@ -251,7 +251,7 @@ final class FloodProtectionTests: XCTestCase {
             let signing = try XCTUnwrap(SigningPublicKey(bytes))
             return IdentityRecord(
                 noiseKey: try XCTUnwrap(NoisePublicKey(bytes)), signingKey: signing,
-                authenticatedSigningKey: proven ? signing : nil, nickname: "", firstSeen: WallTime(milliseconds: 1))
+                authenticatedSigningKey: proven ? signing : nil, nickname: "")
         }
         let node = MeshNode(
             configuration: MeshConfiguration(nickname: "n"), identity: Self.crowd[0].identity,

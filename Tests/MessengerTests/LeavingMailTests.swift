@@ -134,6 +134,7 @@ final class LeavingMailTests: XCTestCase {
         table.join(anna, bob)
         let receipts = bob.sent.filter { $0.payload.type == .delivered }
         XCTAssertEqual(receipts.count, 1)
+        table.pass(.minutes(2))
         table.renew(anna, bob)
         XCTAssertEqual(bob.sent.filter { $0.payload.type == .delivered }.count, 1)
     }
@@ -254,6 +255,7 @@ final class LeavingMailTests: XCTestCase {
         table.join(anna, bob)
         XCTAssertEqual(bob.news(), [])
         XCTAssertEqual(states(anna.news()).suffix(2), [.delivered, .read])
+        table.pass(.minutes(2))
         let receipts = bob.sent.count
         bob.restart(at: table.now)
         table.renew(anna, bob)
@@ -263,7 +265,8 @@ final class LeavingMailTests: XCTestCase {
     func testRecordsThatAreNoneAreRefused() throws {
         let record = OutboxRecord(
             messageID: "m", recipient: try Samples.b().noise.publicKey, content: "é", number: 7,
-            writtenAt: Samples.time, state: .carried, attempts: 2, couriers: [try Samples.a().noise.publicKey])
+            writtenAt: Samples.time, state: .carried, attempts: 2, couriers: [try Samples.a().noise.publicKey],
+            sealed: nil)
         let bytes = record.encoded()
         XCTAssertEqual(OutboxRecord(messageID: "m", decoding: bytes), record)
         for count in 0..<(bytes.count - 2) {

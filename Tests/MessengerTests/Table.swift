@@ -19,6 +19,7 @@ final class Table {
         fileprivate(set) var outbox: [String: [UInt8]] = [:]
         fileprivate(set) var received: [String: [UInt8]] = [:]
         fileprivate(set) var published: [PublishedDrop] = []
+        fileprivate(set) var held: [CourierEnvelope] = []
         private let sealsMail: Bool
         fileprivate(set) var shown: [MessengerEvent] = []
         fileprivate(set) var stored: [Fingerprint: TrustRecord] = [:]
@@ -40,22 +41,24 @@ final class Table {
         }
 
         private static func messenger(
-            _ identity: NodeIdentity, trust: [TrustRecord], seed: UInt64, sealsMail: Bool
+            _ identity: NodeIdentity, trust: [TrustRecord], seed: UInt64, sealsMail: Bool, isClockGood: Bool = true
         ) -> Messenger {
             Messenger(
                 identity: identity, trust: trust,
                 desk: sealsMail ? MailDesk(identity: identity, random: SeededRandom(seed: seed)) : nil,
-                random: SeededRandom(seed: seed))
+                isClockGood: isClockGood, random: SeededRandom(seed: seed))
         }
 
         /// A new process with what the old one kept, encoded.
-        func restart(at now: Now) {
+        func restart(at now: Now, isClockGood: Bool = true) {
             messenger = Seat.messenger(
-                identity, trust: Array(stored.values), seed: UInt64(outbox.count) + 77, sealsMail: sealsMail)
+                identity, trust: Array(stored.values), seed: UInt64(outbox.count) + 77, sealsMail: sealsMail,
+                isClockGood: isClockGood)
             var memory = MessengerMemory()
             memory.messages = outbox.compactMap { OutboxRecord(messageID: $0.key, decoding: $0.value) }
             memory.received = received.values.compactMap { ReceivedMessage(decoding: $0) }
             memory.drops = published
+            memory.held = held
             messenger.restore(memory, at: now)
         }
 
@@ -156,6 +159,8 @@ final class Table {
         case .store(.message(let record)): seat.outbox[record.messageID] = record.encoded()
         case .store(.received(let message)): seat.received[message.name] = message.encoded()
         case .store(.drop(let drop)): seat.published.append(drop)
+        case .store(.held(let envelope)): seat.held.append(envelope)
+        case .discardHeld(let envelope): seat.held.removeAll { $0 == envelope }
         case .store(.prekeys), .store(.bundle), .publish: break
         case .discard(let messageID): seat.outbox[messageID] = nil
         case .forgetBundle: break

@@ -14,7 +14,11 @@ private final class TrustInMemory: TrustStore {
     func load() -> [TrustRecord] { Array(records.values) }
     func keep(_ record: TrustRecord) { records[record.fingerprint] = record }
     func forget(_ fingerprint: Fingerprint) { records[fingerprint] = nil }
-    func close() -> Bool { true }
+    private(set) var isClosed = false
+    func close() -> Bool {
+        isClosed = true
+        return true
+    }
 }
 
 final class PrivateChatTests: XCTestCase {
@@ -149,6 +153,15 @@ final class PrivateChatTests: XCTestCase {
         XCTAssertEqual(again.lines, [])
         again.peer.enter("/unblock bob")
         XCTAssertEqual(store.records.count, 0)
+    }
+
+    func testWhatComesOfTheLastWordsIsKept() throws {
+        let store = TrustInMemory()
+        let anna = try person("anna", trust: store)
+        anna.peer.enter("/quit")
+        XCTAssertFalse(store.isClosed, "radio and relays still have something to say")
+        loop.advance(by: .seconds(1))
+        XCTAssertTrue(anna.hasLeft && store.isClosed)
     }
 
     func testHostileTextInPrivateIsEscaped() throws {

@@ -94,8 +94,7 @@ final class StoreOrderTests: XCTestCase {
         func record(_ number: Int) throws -> IdentityRecord {
             IdentityRecord(
                 noiseKey: try XCTUnwrap(NoisePublicKey(bytes(number))),
-                signingKey: try XCTUnwrap(SigningPublicKey(bytes(number))), nickname: "",
-                firstSeen: WallTime(milliseconds: 1))
+                signingKey: try XCTUnwrap(SigningPublicKey(bytes(number))), nickname: "")
         }
         for number in 0..<120 {
             let newcomer = try record(number)

@@ -41,6 +41,12 @@ extension MeshNode {
         announcer.advertise(capabilities, cell: bridgeCell, in: self)
     }
 
+    /// Announces this node before long: what was said before may have borne a wrong time.
+    public func announceSoon(at now: Now) {
+        self.now = now
+        if isRunning { announcer.announceSoon(in: self) }
+    }
+
     public func setNickname(_ nickname: String, at now: Now) {
         self.now = now
         announcer.rename(nickname, in: self)

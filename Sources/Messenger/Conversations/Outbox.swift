@@ -9,8 +9,11 @@ struct Outbox {
         let content: String
         /// What the person knows it by; `nil` for control messages, which are not shown.
         let number: Int?
-        let created: Instant
-        let writtenAt: WallTime
+        var created: Instant
+        /// `nil` until it is known what time it is.
+        var writtenAt: WallTime?
+        /// Whether `created` is when it was written. After a restart that shows when it is known what time it is.
+        var isAgeKnown = true
         /// Whom mail is sealed to; `nil` while only a session of the addressee is known.
         let recipient: NoisePublicKey?
         var state = DeliveryState.sending
@@ -34,13 +37,13 @@ struct Outbox {
     /// What is to be done on a disk.
     enum Change {
         case put(OutboxRecord)
-        case removed(messageID: String)
+        case removed(messageID: String, recipient: NoisePublicKey)
     }
 
     /// In the order they were written.
     private var queues: [PeerID: [Entry]] = [:]
     /// Messages whose record on a disk is outdated, in the order they became so.
-    private var outdated: [(peer: PeerID, messageID: String)] = []
+    private var outdated: [(peer: PeerID, messageID: String, recipient: NoisePublicKey)] = []
 
     var count: Int { queues.values.reduce(0) { $0 + $1.count } }
     var peers: [PeerID] { queues.keys.sorted() }
@@ -100,37 +103,53 @@ struct Outbox {
     // MARK: At rest
 
     private mutating func note(_ entry: Entry, of peer: PeerID) {
-        guard entry.recipient != nil, !outdated.contains(where: { $0.messageID == entry.messageID }) else { return }
-        outdated.append((peer, entry.messageID))
+        guard let recipient = entry.recipient, !outdated.contains(where: { $0.messageID == entry.messageID }) else {
+            return
+        }
+        outdated.append((peer, entry.messageID, recipient))
     }
 
     mutating func nextChange() -> Change? {
         guard !outdated.isEmpty else { return nil }
-        let (peer, messageID) = outdated.removeFirst()
+        let (peer, messageID, recipient) = outdated.removeFirst()
         let entry = queues[peer]?.first { $0.messageID == messageID }
-        return entry?.record.map { .put($0) } ?? .removed(messageID: messageID)
+        return entry?.record.map { .put($0) } ?? .removed(messageID: messageID, recipient: recipient)
     }
 
-    /// Takes back what an earlier run kept.
-    /// - Returns: what is given up instead: older than a day, or displaced by the rest.
-    mutating func restore(
-        _ records: [OutboxRecord], at now: Now
-    ) -> [(peer: PeerID, entry: Entry, failure: DeliveryFailure)] {
-        var lost: [(peer: PeerID, entry: Entry, failure: DeliveryFailure)] = []
-        for record in records.sorted(by: { ($0.writtenAt, $0.number ?? 0) < ($1.writtenAt, $1.number ?? 0) }) {
-            let peer = record.recipient.peerID
-            let age = now.wall.age(of: record.writtenAt)
-            let isKnown = entries(for: peer).contains { $0.messageID == record.messageID }
-            guard !isKnown else { continue }
-            guard age <= UInt64(MessengerLimits.outboxLife.milliseconds) else {
-                outdated.append((peer, record.messageID))
-                lost.append((peer, Entry(record, created: now.monotonic), .expired))
-                continue
+    /// Takes back what an earlier run kept; how old it is, `date` says.
+    /// - Returns: what is displaced by the rest.
+    mutating func restore(_ records: [OutboxRecord], at now: Now) -> [(peer: PeerID, entry: Entry)] {
+        let latest = WallTime(milliseconds: .max)
+        return records.sorted { ($0.writtenAt ?? latest, $0.number ?? 0) < ($1.writtenAt ?? latest, $1.number ?? 0) }
+            .compactMap { record in
+                let peer = record.recipient.peerID
+                guard !entries(for: peer).contains(where: { $0.messageID == record.messageID }) else { return nil }
+                return add(Entry(record, created: now.monotonic), for: peer)
             }
-            let entry = Entry(record, created: now.monotonic - .milliseconds(Int(age)))
-            if let displaced = add(entry, for: peer) { lost.append((displaced.peer, displaced.entry, .displaced)) }
+    }
+
+    /// It is known what time it is: dates what was written before, and finds out how old the rest is.
+    /// - Returns: what is given up, older than a day.
+    mutating func date(at now: Now) -> [(peer: PeerID, entry: Entry)] {
+        var expired: [(peer: PeerID, entry: Entry)] = []
+        for peer in peers {
+            update(peer) { entry in
+                guard let writtenAt = entry.writtenAt else {
+                    entry.writtenAt = now.wall.before(now.monotonic - entry.created)
+                    return true
+                }
+                guard !entry.isAgeKnown else { return true }
+                let age = now.wall.age(of: writtenAt)
+                guard age <= UInt64(MessengerLimits.outboxLife.milliseconds) else {
+                    expired.append((peer, entry))
+                    return false
+                }
+                entry.created = now.monotonic - .milliseconds(Int(age))
+                entry.isAgeKnown = true
+                return true
+            }
         }
-        return lost
+        return expired
     }
 }
 
@@ -140,13 +159,13 @@ extension Outbox.Entry {
         guard !isSettled, let recipient else { return nil }
         return OutboxRecord(
             messageID: messageID, recipient: recipient, content: content, number: number, writtenAt: writtenAt,
-            state: state, attempts: attempts, couriers: couriers)
+            state: state, attempts: attempts, couriers: couriers, sealed: sealed)
     }
 
     init(_ record: OutboxRecord, created: Instant) {
         self.init(
             messageID: record.messageID, content: record.content, number: record.number, created: created,
-            writtenAt: record.writtenAt, recipient: record.recipient, state: record.state,
-            attempts: record.attempts, couriers: record.couriers)
+            writtenAt: record.writtenAt, isAgeKnown: record.writtenAt == nil, recipient: record.recipient,
+            state: record.state, attempts: record.attempts, couriers: record.couriers, sealed: record.sealed)
     }
 }

@@ -83,6 +83,11 @@ public final class MailDesk {
     /// Whether an envelope is for us, as far as its tag tells.
     public func isForUs(_ envelope: CourierEnvelope, at now: Now) -> Bool { mailbox.isForUs(envelope, at: now.wall) }
 
+    /// Whether an envelope may be for us, where nobody knows the day: its writer did, and it expires a day later.
+    func mayBeForUs(_ envelope: CourierEnvelope) -> Bool {
+        mailbox.isForUs(envelope, at: envelope.expiry.before(MessengerLimits.outboxLife))
+    }
+
     /// Opens an envelope, whoever brought it.
     /// - Returns: whether it need not be brought again.
     @discardableResult
@@ -117,6 +122,11 @@ public final class MailDesk {
     }
 
     // MARK: Sending
+
+    /// A message that an earlier run sealed to this prekey, which must serve no other.
+    func noteAssigned(_ prekey: UInt32, of owner: NoisePublicKey, to messageID: String) {
+        bundles.noteAssigned(prekey, of: owner, to: messageID)
+    }
 
     /// Seals a private message for somebody who is away; `nil` when a text is too long or the key is refused.
     ///

@@ -81,6 +81,13 @@ struct OwnDrops {
         return PublishedDrop(key: ticket.key, at: now)
     }
 
+    /// The message has arrived or is given up: what still waits for a relay waits no more.
+    mutating func withdraw(messageID: String, to recipient: NoisePublicKey) {
+        let key = OwnDrops.key(messageID: messageID, recipient: recipient)
+        guard active.removeValue(forKey: key) != nil else { return }
+        waiting.removeAll { $0.ticket.key == key }
+    }
+
     private mutating func end(_ ticket: DropTicket) -> Bool {
         guard active[ticket.key] == ticket.operation else { return false }
         active[ticket.key] = nil

@@ -57,6 +57,14 @@ public struct PeerPrekeys: Sendable {
         return prekey
     }
 
+    /// Marks an id as used, if the owner offers it.
+    mutating func noteAssigned(_ id: UInt32, of owner: NoisePublicKey, to messageID: String) {
+        guard let entry = entries[owner], entry.messages[id] == nil,
+            entry.bundle.prekeys.contains(where: { $0.id == id })
+        else { return }
+        entries[owner]?.messages[id] = messageID
+    }
+
     /// Whether another message could be sealed to a prekey.
     public func canSeal(to owner: NoisePublicKey, at now: WallTime) -> Bool {
         entries[owner].map { isFresh($0.bundle, at: now) && lowestUnused(of: $0) != nil } ?? false

@@ -1,4 +1,5 @@
 import Basics
+import Wire
 
 /// An own message that a relay confirmed a copy of (chapter 06 §5.8).
 public struct PublishedDrop: Hashable, Sendable {
@@ -17,6 +18,8 @@ public struct MessengerMemory: Sendable {
     public var messages: [OutboxRecord] = []
     public var received: [ReceivedMessage] = []
     public var drops: [PublishedDrop] = []
+    /// Mail that waits for the clock.
+    public var held: [CourierEnvelope] = []
 
     public init() {}
 }

@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Wire
 
 /// An own message that is not known to have arrived, for sealed storage (chapter 06 §7).
 public struct OutboxRecord: Hashable, Sendable {
@@ -8,29 +9,34 @@ public struct OutboxRecord: Hashable, Sendable {
     public let content: String
     /// What the person knows it by; `nil` for control messages.
     public let number: Int?
-    public let writtenAt: WallTime
+    /// `nil` while it was not known what time it is.
+    public let writtenAt: WallTime?
     /// One of those of a message under way.
     public let state: DeliveryState
     public let attempts: Int
     /// Who carries it.
     public let couriers: [NoisePublicKey]
+    /// As couriers and relays get it: after a restart no other envelope of it is made.
+    public let sealed: CourierEnvelope?
 }
 
 extension OutboxRecord {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
     private static let states: [DeliveryState] = [.sending, .sent, .carried]
 
     /// Under `messageID`.
     public func encoded() -> [UInt8] {
         var bytes = [OutboxRecord.version, UInt8(clamping: OutboxRecord.states.firstIndex(of: state) ?? 0)]
         bytes += recipient.bytes
-        bytes.append(bigEndian: writtenAt.milliseconds)
+        bytes.append(bigEndian: writtenAt?.milliseconds ?? 0)
         bytes.append(bigEndian: UInt32(clamping: number ?? 0))
         bytes.append(UInt8(clamping: attempts))
         let couriers = self.couriers.prefix(MessengerLimits.couriersPerMessage)
         bytes.append(UInt8(clamping: couriers.count))
         for courier in couriers { bytes += courier.bytes }
-        return bytes + Array(content.utf8)
+        let sealed = self.sealed?.encoded() ?? []
+        bytes.append(bigEndian: UInt16(clamping: sealed.count))
+        return bytes + sealed + Array(content.utf8)
     }
 
     /// `nil` for anything but an encoded record.
@@ -49,11 +55,16 @@ extension OutboxRecord {
                 guard let courier = readKey() else { return nil }
                 couriers.append(courier)
             }
+            guard let size = reader.readUInt16(), let sealed = reader.readBytes(Int(size)),
+                size == 0 || CourierEnvelope(payload: sealed) != nil
+            else { return nil }
             guard let content = reader.readBytes(reader.remaining) else { return nil }
             return OutboxRecord(
                 messageID: messageID, recipient: recipient, content: String(decoding: content, as: UTF8.self),
-                number: number == 0 ? nil : Int(number), writtenAt: WallTime(milliseconds: writtenAt),
-                state: OutboxRecord.states[state], attempts: Int(attempts), couriers: couriers)
+                number: number == 0 ? nil : Int(number),
+                writtenAt: writtenAt == 0 ? nil : WallTime(milliseconds: writtenAt),
+                state: OutboxRecord.states[state], attempts: Int(attempts), couriers: couriers,
+                sealed: CourierEnvelope(payload: sealed))
         }
         guard let record else { return nil }
         self = record

@@ -64,7 +64,7 @@ extension City {
         case .show(.message(_, _, let text)): shown(text, at: node.number)
         case .store(.message(let record)): check.stored(record, of: node.number)
         case .drop(_, let ticket): node.messenger?.dropped(ticket, isConfirmed: false, at: now)
-        case .mail, .remember, .forget, .forgetBundle, .store, .discard, .publish, .show: break
+        case .mail, .remember, .forget, .forgetBundle, .store, .discard, .discardHeld, .publish, .show: break
         }
     }
 

@@ -134,7 +134,7 @@ final class MailStation: NodeAttachment {
             messenger?.deposited(ticket, isTaken: isTaken, at: now)
         case .show(.message(_, _, let text)): city.shown(text, at: node)
         case .drop(_, let ticket): messenger?.dropped(ticket, isConfirmed: false, at: now)
-        case .mail, .remember, .forget, .forgetBundle, .store, .discard, .publish, .show: break
+        case .mail, .remember, .forget, .forgetBundle, .store, .discard, .discardHeld, .publish, .show: break
         }
     }
 

@@ -19,6 +19,8 @@ public struct ChatOptions {
     var bridgeIsOn: Bool
     /// Relays, the way to them, and whether the clock is vouched for; `nil` for a peer without relays.
     var network: Configuration?
+    /// The person vouches for the machine's clock.
+    var trustsClock: Bool
 
     public init(_ arguments: Arguments) throws(StationFault) {
         let place = try ChatOptions.place(arguments)
@@ -33,6 +35,7 @@ public struct ChatOptions {
         stateDirectory = arguments.value("--state")
         bridgeIsOn = bridge == "on"
         network = try ChatOptions.network(arguments)
+        trustsClock = arguments.has("--trust-clock") || network?.clock.trustSystem ?? false
     }
 
     /// As the daemon does it: through Tor, unless that is turned off by name.
@@ -40,8 +43,8 @@ public struct ChatOptions {
         let file = arguments.value("--config")
         let relays = arguments.value("--relay")
         guard file != nil || relays != nil else {
-            guard arguments.value("--tor") == nil, !arguments.has("--trust-clock") else {
-                throw .usage("--tor and --trust-clock are about relays: name one with --relay or --config")
+            guard arguments.value("--tor") == nil else {
+                throw .usage("--tor is about relays: name one with --relay or --config")
             }
             return nil
         }
@@ -64,12 +67,11 @@ public struct ChatOptions {
             }
             configuration.network.tor = choice
         }
-        if arguments.has("--trust-clock") { configuration.clock.trustSystem = true }
         return configuration
     }
 
     func makeRelays(
-        account: NostrSecretKey, archive: NostrArchive?, loop: any EventLoop
+        account: NostrSecretKey, archive: NostrArchive?, clock: ClockService, loop: any EventLoop
     ) throws(StationFault) -> ChatRelays? {
         guard let network else { return nil }
         let route = try network.network.route(
@@ -79,12 +81,7 @@ public struct ChatOptions {
             loop: loop, relays: RelayChoice(defaults: network.defaultRelays, directory: nil), route: route,
             usesTor: network.network.tor == .required)
         (route as? TorRoute)?.targets = { [weak uplink] in uplink?.targets ?? [] }
-        return ChatRelays(uplink: uplink, account: account, archive: archive) {
-            ClockSource(
-                ofSystem: loop.now.wall, isSynchronised: SystemClock.isSynchronised,
-                isVouchedFor: network.clock.trustSystem
-            ).isTrusted
-        }
+        return ChatRelays(uplink: uplink, account: account, archive: archive) { clock.standing.source.isTrusted }
     }
 
     private static func place(_ arguments: Arguments) throws(StationFault) -> Place {
@@ -159,10 +156,11 @@ extension ChatPeer {
             throw error.about("--state")
         }
         let radio = options.makeRadio(loop: loop, masterKey: masterKey)
+        let clock = ClockService(loop, machine: .system, trustsSystem: options.trustsClock, lastKnown: nil)
         self.init(
             loop: loop, radio: radio, identity: identity, state: state, trust: trust,
-            relays: try options.makeRelays(account: account, archive: trust?.archive, loop: loop),
-            nickname: options.nickname, bridgeIsOn: options.bridgeIsOn)
+            relays: try options.makeRelays(account: account, archive: trust?.archive, clock: clock, loop: loop),
+            clock: clock, nickname: options.nickname, bridgeIsOn: options.bridgeIsOn)
         watch(radio)
     }
 }

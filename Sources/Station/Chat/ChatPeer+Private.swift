@@ -160,6 +160,12 @@ extension ChatPeer {
         case .waiting(let peer):
             show(.notice("\(name(of: peer)) is not in reach now; what you wrote goes out when that changes"))
             if relays != nil { show(.notice("  over relays: " + mailState(of: peer))) }
+            if !chat.knowsTime {
+                show(
+                    .notice(
+                        "  with neighbours: not until this machine's clock is known to be right; --trust-clock if you "
+                            + "vouch for it"))
+            }
         case .file(let peer, let isVerified, let file):
             show(.personal(name: name(of: peer), isVerified: isVerified, text: ChatPeer.text(file)))
         case .favorite(let peer, let isFavorite):

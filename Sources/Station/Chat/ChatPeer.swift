@@ -26,6 +26,8 @@ public final class ChatPeer {
     let loop: any EventLoop
     let chat: PrivateChat
     let relays: ChatRelays?
+    /// Whether the machine's clock can be believed; `nil` where it is beyond doubt.
+    private let clock: ClockService?
     private(set) var people: ChatPeople
     private let identity: StationIdentity
     /// Held so that nobody else uses the same identity.
@@ -52,11 +54,12 @@ public final class ChatPeer {
 
     init(
         loop: any EventLoop, radio: any LinkPort, identity: StationIdentity, state: StateDirectory? = nil,
-        trust: (any TrustStore)?, relays: ChatRelays? = nil, nickname: String, bridgeIsOn: Bool,
-        random: any RandomNumberGenerator = SystemRandomNumberGenerator()
+        trust: (any TrustStore)?, relays: ChatRelays? = nil, clock: ClockService? = nil, nickname: String,
+        bridgeIsOn: Bool, random: any RandomNumberGenerator = SystemRandomNumberGenerator()
     ) {
         self.loop = loop
         self.relays = relays
+        self.clock = clock
         self.identity = identity
         self.state = state
         people = ChatPeople(ownName: nickname)
@@ -72,8 +75,9 @@ public final class ChatPeer {
         chat = PrivateChat(
             loop: loop, switchboard: switchboard, store: trust,
             mail: relays?.makeMail(me: identity.node.peerID, random: random),
-            drops: relays?.makeDrops(own: identity.node.noise.publicKey, random: random), random: random)
+            drops: relays?.makeDrops(own: identity.node.noise.publicKey, random: random), clock: clock, random: random)
         switchboard.observer = self
+        switchboard.clock = clock
         chat.onEvent = { [weak self] in self?.happened($0) }
     }
 
@@ -84,6 +88,7 @@ public final class ChatPeer {
             mesh.start(at: now)
             startGateway(at: now)
         }
+        clock?.start()
         chat.start()
         startRelays()
     }
@@ -97,14 +102,17 @@ public final class ChatPeer {
             let next = chat.keepsLetters ? "will be tried again when you are back" : "will not be sent again"
             show(.problem("\(what) not known to have arrived, and \(next)"))
         }
-        if !chat.stop() {
-            show(.problem("whom you verified, blocked or made a favourite could not be kept: is the disk full?"))
-        }
+        chat.stop()
+        clock?.stop()
         switchboard.perform { mesh.stop(at: $0) }
         loop.schedule(after: MeshLimits.leaveLinger) { [self] in
             switchboard.stopTimer()
             switchboard.radio.stop()
             relays?.uplink.stop()
+            // What came of the last words came in until now.
+            if !chat.close() {
+                show(.problem("what you wrote and decided could not be kept: is the disk full?"))
+            }
             onEnd?()
         }
     }

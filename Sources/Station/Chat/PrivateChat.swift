@@ -11,15 +11,22 @@ final class PrivateChat {
     let messenger: Messenger
     var onEvent: ((MessengerEvent) -> Void)?
 
+    /// From an announce until neighbours know whose letters they are given: ours.
+    private static let introduction = Interval.seconds(2)
+
     private let loop: any EventLoop
     private let switchboard: Switchboard
     private let store: (any TrustStore)?
     /// `nil` for a person without relays.
     let mail: RelayMail?
     let drops: RelayDrops?
+    /// `nil` where the loop's time is beyond doubt.
+    private let clock: ClockService?
     private let letters: MessengerArchive?
     private var isDraining = false
     private var hasStopped = false
+    private var isIntroducing = false
+    private var stepsWhenGood: Int?
     private var timer: (any Cancellable)?
     private var armed: Instant?
 
@@ -27,8 +34,9 @@ final class PrivateChat {
 
     init(
         loop: any EventLoop, switchboard: Switchboard, store: (any TrustStore)?, mail: RelayMail? = nil,
-        drops: RelayDrops? = nil, random: any RandomNumberGenerator
+        drops: RelayDrops? = nil, clock: ClockService? = nil, random: any RandomNumberGenerator
     ) {
+        self.clock = clock
         let identity = switchboard.mesh.identity
         self.drops = drops
         letters = store?.letters
@@ -39,7 +47,7 @@ final class PrivateChat {
         messenger = Messenger(
             identity: identity, account: mail?.account.publicKey, trust: store?.load() ?? [],
             desk: letters?.makeDesk(identity, random: random) ?? MailDesk(identity: identity, random: random),
-            random: random)
+            isClockGood: clock == nil, random: random)
         drops?.onLetter = { [weak self] envelope in
             self?.perform { messenger, now in messenger.take(envelope, at: now) } ?? false
         }
@@ -67,19 +75,62 @@ final class PrivateChat {
 
     /// Call it when the mesh has started: letters are taken up again, and keys to write new ones to are offered.
     func start() {
+        followClock()
         perform { messenger, now in
             if let letters { messenger.restore(letters.memory, at: now) }
             messenger.startPrekeys(at: now)
         }
     }
 
-    /// - Returns: whether the person's decisions are all kept where they should be.
-    func stop() -> Bool {
+    /// Does nothing by itself any more. What still comes is kept.
+    func stop() {
         hasStopped = true
         timer?.cancel()
         timer = nil
         armed = nil
-        return store?.close() ?? true
+    }
+
+    /// Nothing comes any more.
+    /// - Returns: whether the person's decisions and letters are all kept where they should be.
+    func close() -> Bool { store?.close() ?? true }
+
+    // MARK: The time
+
+    /// Whether letters can be dated and judged. A clock that was right once is, until it is set: so neighbours who leave,
+    /// or whose clocks are wrong, stop nothing.
+    var knowsTime: Bool {
+        guard let clock else { return true }
+        return clock.isGoodForLetters || clock.clock.systemSteps == stepsWhenGood
+    }
+
+    private func followClock() {
+        guard let clock else { return }
+        clock.onChange = { [weak self] _ in self?.noteTime() }
+        perform { messenger, now in messenger.setClock(isGood: knowsTime, at: now) }
+        watchTime()
+    }
+
+    /// What the machine's clock does while mesh time stays as it was, nobody tells.
+    private func watchTime() {
+        guard !hasStopped else { return }
+        noteTime()
+        loop.schedule(after: ClockLimits.recheck) { [weak self] in self?.watchTime() }
+    }
+
+    private func noteTime() {
+        if let clock, clock.isGoodForLetters { stepsWhenGood = clock.clock.systemSteps }
+        guard knowsTime, !messenger.isClockGood else {
+            return perform { messenger, now in messenger.setClock(isGood: knowsTime, at: now) }
+        }
+        guard !isIntroducing else { return }
+        isIntroducing = true
+        // Neighbours take no letters of somebody whose announces bore a wrong time.
+        switchboard.perform { mesh.announceSoon(at: $0) }
+        loop.schedule(after: PrivateChat.introduction) { [weak self] in
+            guard let self, !hasStopped else { return }
+            isIntroducing = false
+            perform { messenger, now in messenger.setClock(isGood: knowsTime, at: now) }
+        }
     }
 
     // MARK: From the mesh
@@ -148,6 +199,7 @@ final class PrivateChat {
         case .store(let record): letters?.keep(record)
         case .discard(let messageID): letters?.discard(messageID: messageID)
         case .forgetBundle(let owner): letters?.forgetBundle(of: owner)
+        case .discardHeld(let envelope): letters?.discard(held: envelope)
         case .publish(let bundle):
             guard letters?.keepsPrekeys() ?? true else { return }
             switchboard.perform { mesh.publish(bundle, at: $0) }
@@ -168,5 +220,13 @@ final class PrivateChat {
                 self?.perform { messenger, now in messenger.timeout(at: now) }
             }
         }
+    }
+}
+
+extension ClockService {
+    /// A box takes mail in by mesh time as soon as that is good for the mesh. A console goes by the machine's clock, which
+    /// must be about the same.
+    fileprivate var isGoodForLetters: Bool {
+        standing.isGoodForMesh && abs(clock.systemLead) <= ClockLimits.tolerance
     }
 }

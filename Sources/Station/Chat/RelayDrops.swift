@@ -107,8 +107,8 @@ final class RelayDrops {
     /// In the order of chapter 06 §5.6. What does not open is not remembered: it may later.
     func take(_ event: VerifiedEvent, at now: Now) {
         guard event.event.kind == EventKind.courierDrop, !handled.contains(event.id),
-            event.event.content.utf8.count <= (CourierLimits.dropBytes + 2) / 3 * 4,
-            let bytes = Base64.decode(event.event.content), bytes.count <= CourierLimits.dropBytes,
+            event.event.content.utf8.count <= (CourierEnvelope.maximumDropSize + 2) / 3 * 4,
+            let bytes = Base64.decode(event.event.content), bytes.count <= CourierEnvelope.maximumDropSize,
             let envelope = CourierEnvelope(payload: bytes), !envelope.isExpired(at: now.wall),
             event.event.hasTag("x", Hex.encode(envelope.recipientTag)), onLetter?(envelope) ?? false
         else { return }

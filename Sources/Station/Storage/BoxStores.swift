@@ -22,9 +22,10 @@ enum BoxStores {
     static let trust = VaultStore(
         number: 4, name: "trust", records: MessengerLimits.trustRecords, bytes: MessengerLimits.trustRecords * 1_024)
 
-    /// Own messages that are not known to have arrived (chapter 06 §7): texts as they are typed, and who carries each.
+    /// Own messages that are not known to have arrived (chapter 06 §7): texts as they are typed and as they are
+    /// sealed, and who carries each.
     static let outbox = VaultStore(
-        number: 40, name: "outbox", records: MessengerLimits.outboxTotal, bytes: MessengerLimits.outboxTotal * 1_024)
+        number: 40, name: "outbox", records: MessengerLimits.outboxTotal, bytes: MessengerLimits.outboxTotal * 1_536)
     /// Messages that were shown, and whose writers wait for a receipt.
     static let received = VaultStore(
         number: 41, name: "received", records: MessengerLimits.incomingMemory,
@@ -37,8 +38,13 @@ enum BoxStores {
     static let bundles = VaultStore(
         number: 44, name: "bundles", records: MessengerLimits.bundleOwners, bytes: MessengerLimits.bundleOwners * 4_096)
 
+    /// Sealed mail that came before it was known what time it is.
+    static let heldMail = VaultStore(
+        number: 45, name: "held-mail", records: MessengerLimits.heldMail,
+        bytes: MessengerLimits.heldMail * (CarriedEnvelope.largestEnvelope + 128))
+
     /// What a chat peer keeps.
-    static let chat = [trust, processed, outbox, received, ownDrops, bundles]
+    static let chat = [trust, processed, outbox, received, ownDrops, bundles, heldMail]
 
     /// What is still to be published and what was published lately (chapter 06 §6).
     static let publications = VaultStore(

@@ -89,7 +89,7 @@ extension CarriedEnvelope {
     private static let couriersEach = 255
     private static let header = 1 + 1 + 8 + 8 + 8 + Bytes32.size + 1
     /// Tag, expiry, budget and prekey with their headers, and the ciphertext's.
-    private static let largestEnvelope = 3 * 5 + 16 + 8 + 1 + 4 + CourierEnvelope.ciphertextSizes.upperBound
+    static let largestEnvelope = 3 * 5 + 16 + 8 + 1 + 4 + CourierEnvelope.ciphertextSizes.upperBound
     /// Of an envelope with as many couriers as a budget can pay.
     static let largestRecord = header + 8 * Bytes32.size + largestEnvelope
 

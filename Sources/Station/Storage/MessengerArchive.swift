@@ -1,5 +1,6 @@
 import Basics
 import Crypto
+import Gateway
 import Messenger
 import Vault
 import Wire
@@ -34,9 +35,16 @@ final class MessengerArchive {
             var value: [UInt8] = []
             value.append(bigEndian: drop.at.milliseconds)
             vault.put(value, for: Array(drop.key.utf8), in: BoxStores.ownDrops, isNewest: true)
+            // A relay has it: no later run leaves it there again.
+            vault.flush()
         case .prekeys(let snapshot):
             unwritten = snapshot
             _ = keepsPrekeys()
+        case .held(let envelope):
+            guard let value = envelope.encoded() else { return }
+            vault.put(value, for: MailID(envelope).bytes, in: BoxStores.heldMail)
+            // Whoever brought it does not have it any more.
+            vault.flush()
         case .bundle(let record):
             guard let value = record.vaultValue else { return }
             // In the order of new bundles, as the messenger lets go of them.
@@ -65,6 +73,8 @@ final class MessengerArchive {
 
     func discard(messageID: String) { vault.remove(Array(messageID.utf8), from: BoxStores.outbox) }
 
+    func discard(held envelope: CourierEnvelope) { vault.remove(MailID(envelope).bytes, from: BoxStores.heldMail) }
+
     /// Their text is a stranger's, of any length.
     private static func key(_ name: String) -> [UInt8] { SHA256.hash(Array(name.utf8)) }
 
@@ -84,6 +94,7 @@ final class MessengerArchive {
                 }
             }
         }
+        memory.held = vault.read(BoxStores.heldMail) { CourierEnvelope(payload: $1) }
         return memory
     }
 
