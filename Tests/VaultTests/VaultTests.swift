@@ -87,7 +87,7 @@ final class VaultTests: XCTestCase {
         box.vault.remove(Array("\(limit)".utf8), from: notes, within: VaultLimits.relaxed)
         box.loop.advance(by: .zero)
         XCTAssertEqual(box.vault.counts[.written], 2)
-        XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM record_1"), limit)
+        XCTAssertEqual(try box.file.database?.integer("SELECT count(*) FROM record_1"), Int64(limit))
         XCTAssertNil(box.loop.nextDeadline)
     }
 

@@ -54,8 +54,8 @@ struct AttributeServer {
 
     // MARK: Requests
 
-    /// Chapter 03 A13.4 has it once per link. Peers ask again all the same, and one that names less and is sent more goes
-    /// silent, so each request is answered, and the newest value counts.
+    /// Chapter 03 A13.4 has it once per link. Peers ask again all the same, and one that names less and is sent more
+    /// goes silent, so each request is answered, and the newest value counts.
     private func exchangeMTU(_ reader: inout ByteReader, _ emit: (Event) -> Void) throws(ATTRefusal) {
         guard let offered = reader.readLittleEndian(UInt16.self), reader.isAtEnd else { throw ATTRefusal(.invalidPDU) }
         var response = [ATTOpcode.exchangeMTUResponse.rawValue]

@@ -63,8 +63,8 @@ public final class ManagementChannel {
     private struct Lane {
         var current: Pending?
         var waiting = Queue<Pending>()
-        /// Codes of commands that had no answer in time, and since when. The kernel carries commands out in their order,
-        /// so the next answer of such a code belongs to them.
+        /// Codes of commands that had no answer in time, and since when. The kernel carries commands out in their
+        /// order, so the next answer of such a code belongs to them.
         var unanswered: [UInt16: Instant] = [:]
 
         /// Whether an answer comes for a command that nobody waits for any more.

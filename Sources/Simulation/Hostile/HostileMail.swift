@@ -122,7 +122,7 @@ public final class HostileMail: MailSurroundings {
     /// An envelope that nobody can open.
     private func rubbish(for key: NoisePublicKey, life: UInt64 = 86_400_000) -> CourierEnvelope {
         CourierEnvelope(
-            recipientTag: CourierTag.tag(for: key, day: CourierTag.day(at: mesh.now.wall)),
+            recipientTag: CourierTag.tag(for: key, day: CourierEnvelope.day(at: mesh.now.wall)),
             expiry: WallTime(milliseconds: mesh.now.wall.milliseconds + life), ciphertext: random.bytes(120),
             copies: 4)
     }
@@ -168,7 +168,7 @@ public final class HostileMail: MailSurroundings {
         // Soon expired; and under a tag that is not the envelope's.
         if let event = drop(of: rubbish(for: key, life: 60_000)) { spoilt.append(event) }
         let envelope = rubbish(for: rubbishKey())
-        let tag = Hex.encode(CourierTag.tag(for: key, day: CourierTag.day(at: mesh.now.wall)))
+        let tag = Hex.encode(CourierTag.tag(for: key, day: CourierEnvelope.day(at: mesh.now.wall)))
         let mislabelled = VerifiedEvent.signed(
             kind: EventKind.courierDrop, tags: [["x", tag]], content: Base64.encode(envelope.encoded() ?? []),
             createdAt: mesh.now.wall.unixSeconds, key: .generate(using: &random), using: &random)

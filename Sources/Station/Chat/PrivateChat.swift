@@ -96,8 +96,8 @@ final class PrivateChat {
 
     // MARK: The time
 
-    /// Whether letters can be dated and judged. A clock that was right once is, until it is set: so neighbours who leave,
-    /// or whose clocks are wrong, stop nothing.
+    /// Whether letters can be dated and judged. A clock that was right once is, until it is set: so neighbours who
+    /// leave, or whose clocks are wrong, stop nothing.
     var knowsTime: Bool {
         guard let clock else { return true }
         return clock.isGoodForLetters || clock.clock.systemSteps == stepsWhenGood
@@ -224,8 +224,8 @@ final class PrivateChat {
 }
 
 extension ClockService {
-    /// A box takes mail in by mesh time as soon as that is good for the mesh. A console goes by the machine's clock, which
-    /// must be about the same.
+    /// A box takes mail in by mesh time as soon as that is good for the mesh. A console goes by the machine's clock,
+    /// which must be about the same.
     fileprivate var isGoodForLetters: Bool {
         standing.isGoodForMesh && abs(clock.systemLead) <= ClockLimits.tolerance
     }

@@ -46,8 +46,8 @@ public struct StatusReport: Equatable, Sendable {
         public var connecting: Int
         /// How many links it may have.
         public var limit: Int
-        /// Seconds since the last frame of any of its links, since it last heard a neighbour advertise, and since it last
-        /// took one that called; absent when there was none.
+        /// Seconds since the last frame of any of its links, since it last heard a neighbour advertise, and since it
+        /// last took one that called; absent when there was none.
         public var lastInSeconds: Int?
         public var lastOutSeconds: Int?
         public var lastReportSeconds: Int?
