@@ -177,7 +177,7 @@ final class MeshArchiveTests: XCTestCase {
         let vault = Vault(
             in: folder, masterKey: key, stores: BoxStores.all, loop: loop, random: SeededRandom(seed: 1))
         let pins = vault.records(in: BoxStores.identities).compactMap { IdentityRecord(key: $0.key, value: $0.value) }
-        XCTAssertEqual(pins.map(\.nickname), ["alice"])
+        XCTAssertEqual(pins.map(\.peerID), [alice.peer.switchboard.mesh.me])
         withExtendedLifetime(alice) {}
     }
 

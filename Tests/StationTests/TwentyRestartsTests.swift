@@ -47,7 +47,8 @@ final class TwentyRestartsTests: XCTestCase {
             self.loop = loop
             self.relay = relay
             let random = SeededRandom(seed: UInt64(loop.now.monotonic.nanoseconds))
-            vault = Vault(in: folder, masterKey: key, stores: BoxStores.all, loop: loop, random: random)
+            vault = Vault(
+                in: folder, masterKey: key, stores: BoxStores.all + [BoxStores.processed], loop: loop, random: random)
             archive = NostrArchive(vault)
             client = NostrClient(defaultRelays: [url], random: random)
             client.followEarlierProcess(at: loop.now)

@@ -5,6 +5,8 @@ import EventLoop
 public final class PipedLines {
     /// How long to wait for somebody after the input has ended.
     public static let patience = Interval.seconds(10)
+    /// From meeting somebody to the first line: they take none before they have heard our announce.
+    private static let introduction = Interval.milliseconds(500)
     /// After the last line, before leaving: relays on the way and carriers to a gateway take this long.
     private static let linger = Interval.seconds(1)
 
@@ -21,9 +23,8 @@ public final class PipedLines {
         self.peer = peer
         self.loop = loop
         self.giveUp = giveUp
-        // Later, when the neighbour that was just met has been told apart from its links.
         peer.onCompany = { [weak self] in
-            loop.enqueue {
+            loop.schedule(after: PipedLines.introduction) {
                 self?.hasCompany = true
                 self?.release()
             }
