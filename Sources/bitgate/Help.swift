@@ -216,7 +216,8 @@ enum Help {
         Lists what is pinned on the board of the mesh, urgent posts first, then the
         newest; pins a post, or takes down one of your own. Posts go from phone to
         phone, and the box keeps those of others for whoever comes later. A post has at
-        most 512 bytes; of one author five are kept, so that a sixth of yours is refused.
+        most 512 bytes; of one author five are kept, so that a sixth of yours is
+        refused.
 
           --place GEOHASH   what place it is about, instead of the mesh itself. The
                             relays of that place get a copy of it as a note, which
@@ -403,8 +404,9 @@ enum Help {
         after a restart, and what came while you were away is shown once.
 
         Exit status: 0 left, 64 wrong usage, 69 lines came from a pipe and nobody came
-        to hear them in ten seconds, 71 the room cannot be used, 73 the state directory cannot be used,
-        74 the output cannot be written, 75 the name or the state is in use.
+        to hear them in ten seconds, 71 the room cannot be used, 73 the state directory
+        cannot be used, 74 the output cannot be written, 75 the name or the state is in
+        use.
 
         """
 

@@ -66,9 +66,9 @@ person() {
 
 enter() { printf '%s\n' "$2" >&"${inputs[$1]}"; }
 
-# until_true COMMAND: tries for 30 seconds, as long as everything that was started runs.
+# until_true COMMAND: tries for 90 seconds, as on a busy machine, as long as everything that was started runs.
 until_true() {
-    local end=$((SECONDS + 30))
+    local end=$((SECONDS + 90))
     until eval "$1"; do
         check_crew
         [ "$SECONDS" -lt "$end" ] || return 1

@@ -15,6 +15,7 @@ public final class PipedLines {
     private let giveUp: (_ unsaid: Int) -> Void
     private var held: ArraySlice<String> = []
     private var hasCompany = false
+    private var isIntroduced = false
     private var hasEnded = false
     private var isLeaving = false
 
@@ -23,10 +24,13 @@ public final class PipedLines {
         self.peer = peer
         self.loop = loop
         self.giveUp = giveUp
-        peer.onCompany = { [weak self] in
-            loop.schedule(after: PipedLines.introduction) {
-                self?.hasCompany = true
-                self?.release()
+        peer.onCompany = { [weak self, unowned peer] in
+            let isMet = peer.hasMetSomebody
+            loop.schedule(after: PipedLines.introduction) { [weak self] in
+                guard let self else { return }
+                self.hasCompany = true
+                self.isIntroduced = self.isIntroduced || isMet
+                self.release()
             }
         }
     }
@@ -43,12 +47,13 @@ public final class PipedLines {
         loop.schedule(after: PipedLines.patience) { [self] in
             guard !held.isEmpty else { return }
             giveUp(held.count)
+            held.removeAll()
             peer.leave()
         }
     }
 
     private func release() {
-        while let line = held.first, peer.isSomebodyThere(for: line) {
+        while let line = held.first, isIntroduced || peer.isAtRelay && peer.reachesRelays(line) {
             held.removeFirst()
             peer.enter(line)
         }
@@ -67,11 +72,8 @@ public final class PipedLines {
 }
 
 extension ChatPeer {
-    /// Whether a line has somebody to go to: on the mesh everything has, once anybody is there. Relays alone carry what
-    /// is said in a location channel, and what is for somebody already known.
-    func isSomebodyThere(for line: String) -> Bool {
-        if hasMetSomebody { return true }
-        guard isAtRelay else { return false }
+    /// Whether relays alone carry a line: what is said in a location channel, and what is for somebody already known.
+    func reachesRelays(_ line: String) -> Bool {
         switch ChatCommand(line) {
         case .say: return geohash != nil
         case .message(let typed): return isKnown(typed)
