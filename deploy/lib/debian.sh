@@ -120,21 +120,21 @@ debian_toolchain() {
 }
 
 # debian_programs PACKAGE FOLDER: makes FOLDER/bitgated and FOLDER/bitgate of an amd64 package, with the libraries of the
-# Debian it was built for, so that they run on this machine whatever its own libraries are.
+# Debian it was built for, so that they run on this machine whatever its own libraries are. They are told where these
+# are, and not started by a wrapper, since a program starts itself again by its own name.
 debian_programs() {
     local package=$1 folder=$2 program libraries
+    debian_needs patchelf=patchelf
     debian_toolchain amd64
     rm -rf "$folder"
     mkdir -p "$folder/lib"
     dpkg-deb --fsys-tarfile "$package" | tar -x -C "$folder" --strip-components=3 ./usr/bin/bitgate ./usr/bin/bitgated
     for program in bitgated bitgate; do
-        mv "$folder/$program" "$folder/lib/$program"
         libraries=$(in_debian "$toolchain" sh -c 'cat >/tmp/program && chmod +x /tmp/program && ldd /tmp/program' \
-            <"$folder/lib/$program" | grep -o '/[^ ]*' | cut -c2-)
+            <"$folder/$program" | grep -o '/[^ ]*' | cut -c2-)
         in_debian "$toolchain" tar -c --dereference --hard-dereference -C / $libraries |
             tar -x -C "$folder/lib" --transform='s,.*/,,'
-        printf '#!/bin/sh\nhere=${0%%/*}\nexec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" "$here/lib/%s" "$@"\n' \
-            "$program" >"$folder/$program"
-        chmod 755 "$folder/$program"
+        patchelf --set-interpreter "$PWD/$folder/lib/ld-linux-x86-64.so.2" --force-rpath \
+            --set-rpath "$PWD/$folder/lib" "$folder/$program"
     done
 }
