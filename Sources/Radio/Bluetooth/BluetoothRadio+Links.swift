@@ -175,7 +175,7 @@ extension BluetoothRadio {
 
     /// Whether a newcomer may stay.
     private func makeRoom(on seat: AdapterSeat) -> Bool {
-        let surplus = surplusIncoming
+        let surplus = surplusIncoming(beyond: seat.hasFreeSlot(at: now) ? 2 : 1)
         let unbound = seat.connections.values.filter {
             $0.role == .incoming && (isUnbound($0) || $0.id.map(surplus.contains) == true)
         }
@@ -196,28 +196,28 @@ extension BluetoothRadio {
         return false
     }
 
-    /// Incoming links to a peer that has another one. The one with a handshake is the peer's own, or else the newest
-    /// may be; whoever plays an announce back can have any number of the others. They rank with links bound to nobody
-    /// when slots are short. While there is room they stay: a phone may call two adapters, and would call again.
-    private var surplusIncoming: Set<LinkID> {
-        var best: [PeerID: (id: LinkID, isProven: Bool, opened: Instant)] = [:]
-        var surplus: Set<LinkID> = []
-        for (id, link) in links.sorted(by: { $0.key < $1.key }) where link.role == .incoming {
+    /// Incoming links to a peer beyond so many. The one with a handshake is the peer's own, or else the newest may be;
+    /// whoever plays an announce back can have any number of the others. They rank with links bound to nobody when
+    /// slots are short. While there is room a second one stays: a phone may call two adapters, and would call again.
+    private func surplusIncoming(beyond allowed: Int) -> Set<LinkID> {
+        var groups: [PeerID: [(id: LinkID, isProven: Bool, opened: Instant)]] = [:]
+        for (id, link) in links where link.role == .incoming {
             guard let peer = delegate?.peer(on: id) else { continue }
-            let new = (id: id, isProven: delegate?.provenPeer(on: id) == peer, opened: link.opened)
-            guard let old = best[peer] else {
-                best[peer] = new
-                continue
+            groups[peer, default: []].append((id, delegate?.provenPeer(on: id) == peer, link.opened))
+        }
+        var surplus: Set<LinkID> = []
+        for group in groups.values where group.count > allowed {
+            let ranked = group.sorted { first, second in
+                if first.isProven != second.isProven { return first.isProven }
+                return first.opened != second.opened ? first.opened > second.opened : first.id > second.id
             }
-            let isBetter = new.isProven != old.isProven ? new.isProven : new.opened >= old.opened
-            best[peer] = isBetter ? new : old
-            surplus.insert(isBetter ? old.id : new.id)
+            surplus.formUnion(ranked.dropFirst(allowed).map(\.id))
         }
         return surplus
     }
 
     func supervise(_ seat: AdapterSeat) {
-        let surplus = seat.hasFreeSlot(at: now) ? [] : surplusIncoming
+        let surplus = seat.hasFreeSlot(at: now) ? [] : surplusIncoming(beyond: 1)
         for link in seat.connections.values.sorted(by: { $0.opened < $1.opened }) where link.isConnected {
             guard !link.isStalled(at: now) else {
                 link.giveUp()

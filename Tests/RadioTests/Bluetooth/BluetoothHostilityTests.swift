@@ -135,7 +135,7 @@ final class BluetoothHostilityTests: XCTestCase {
         let a = world.box()
         for number in 0..<20 {
             _ = try dial(a, as: 7)
-            XCTAssertLessThanOrEqual(a.log.live.count, 5)
+            XCTAssertLessThanOrEqual(a.log.live.count, 6)
             world.advance(number < 10 ? .milliseconds(200) : .seconds(11))
             XCTAssertTrue(a.adapter.wantsAdvertising)
         }
@@ -155,7 +155,7 @@ final class BluetoothHostilityTests: XCTestCase {
             world.advance(.seconds(12))
         }
         XCTAssertTrue(ether.isLinked(honest.pair.from, a.address))
-        XCTAssertLessThanOrEqual(a.log.live.count, 5)
+        XCTAssertLessThanOrEqual(a.log.live.count, 6)
     }
 
     func testSecondCallOfAPhoneStaysWhileThereIsRoomAndTheNewestWhenThereIsNot() throws {
@@ -171,6 +171,19 @@ final class BluetoothHostilityTests: XCTestCase {
         XCTAssertTrue(ether.isLinked(second.pair.from, a.address))
         XCTAssertTrue(ether.isLinked(other.pair.from, a.address))
         XCTAssertTrue(a.adapter.wantsAdvertising)
+    }
+
+    func testNewcomersTakeNoSecondLinkOfAPhoneWhileThereIsRoom() throws {
+        let a = world.box(budget: LinkBudget(total: 16, outgoing: 1))
+        for peer in 1...6 as ClosedRange<UInt64> {
+            for _ in 0..<2 {
+                _ = try dial(a, as: peer)
+                world.advance(.seconds(11))
+            }
+        }
+        XCTAssertEqual(a.log.live.count, 12)
+        XCTAssertTrue(a.log.downs.isEmpty)
+        XCTAssertEqual(a.radio.events[.unboundDropped], 0)
     }
 
     func testFragmentRelayedNowAndThenLeavesScanningHalfOfTheTime() throws {
