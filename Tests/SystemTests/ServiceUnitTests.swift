@@ -129,14 +129,26 @@ final class ServiceUnitTests: XCTestCase {
     func testTheHelperTakesFormerSettingsOnlyWhenAsked() throws {
         let former = [
             "/etc/bitgate/bitgate.toml.dpkg-old", "/etc/bitgate/bitgate.toml.save", "/etc/bitgate/.bitgate.toml.swp",
-            "/etc/bitgate/old/bitgate.toml", "/data/config/tor/bridges.conf", "/data/config/new.x/file",
+            "/etc/bitgate/bitgate.toml~", "/etc/bitgate/#bitgate.toml#", "/etc/bitgate/other.toml.bak",
+            "/etc/bitgate/.other.toml.swp", "/data/config/tor/bridges.conf", "/data/config/new.x/file",
         ]
-        let others = ["/etc/bitgate/bitgate.toml", "/etc/bitgate/bitgate-wiping-0", "/data/config/machine-id"]
+        let others = [
+            "/etc/bitgate/bitgate.toml", "/etc/bitgate/bitgate-wiping-0", "/etc/bitgate/install-id",
+            "/etc/bitgate/other.toml", "/data/config/machine-id",
+        ]
+        try folder("/usr/share/box")
         for path in former + others { try file(path) }
         XCTAssertEqual(try erase(), "ok\n")
         for path in former + others { XCTAssertTrue(exists(path), path) }
         XCTAssertEqual(try erase(settings: true), "ok\n")
         for path in former { XCTAssertFalse(exists(path), path) }
+        for path in others { XCTAssertTrue(exists(path), path) }
+    }
+
+    func testTheHelperTouchesNoDataPartitionButAnImages() throws {
+        let others = ["/data/config/tor/torrc", "/data/config/new.site/index", "/data/config/hosts.new"]
+        for path in others { try file(path) }
+        XCTAssertEqual(try erase(settings: true), "ok\n")
         for path in others { XCTAssertTrue(exists(path), path) }
     }
 
