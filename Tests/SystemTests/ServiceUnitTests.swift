@@ -48,7 +48,10 @@ final class ServiceUnitTests: XCTestCase {
             "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH", "IPAddressDeny=any", "ProtectSystem=strict",
             "RuntimeDirectoryPreserve=yes",
             "After=bitgate-erase.path bitgate-boot.path bitgate-boot.service",
-            "MemorySwapMax=0", "ExecReload=/usr/bin/bitgate config check", "ExecReload=/bin/kill -HUP $MAINPID",
+            "MemorySwapMax=0", "ExecReload=/bin/kill -HUP $MAINPID",
+            // What is checked is what is read.
+            "ExecStart=/usr/bin/bitgated --config ${BITGATE_CONFIG}",
+            "ExecReload=/usr/bin/bitgate config check ${BITGATE_CONFIG}",
         ] {
             XCTAssertTrue(lines.contains(line), line)
         }
