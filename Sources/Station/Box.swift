@@ -85,25 +85,27 @@ public enum BoxStart {
     /// - Parameter remains: what could be read of the configuration.
     /// - Returns: what answers while the wipe is incomplete; nil where none was begun, or after `restart`.
     public static func completeWipe(
-        _ remains: Configuration, from configurationPath: String?, loop: any EventLoop, log: Log,
+        _ remains: SalvagedConfiguration, from configurationPath: String?, loop: any EventLoop, log: Log,
         restart: @escaping () -> Void
     ) -> (any Box)? {
         completeWipe(remains, from: configurationPath, host: .current, loop: loop, log: log, restart: restart)
     }
 
     static func completeWipe(
-        _ remains: Configuration, from configurationPath: String?, host: HostMarks,
+        _ remains: SalvagedConfiguration, from configurationPath: String?, host: HostMarks,
         forgetKeys: @escaping () -> Void = SecretMemory.scrub, lines: @escaping PanelDesk.Opening = PanelDesk.ownLine,
         loop: any EventLoop, log: Log, restart: @escaping () -> Void
     ) -> (any Box)? {
         // Nothing is made where nothing is: it may be the default's place.
-        guard StateDirectory.exists(remains.stateDirectory), let state = try? StateDirectory(remains.stateDirectory)
+        let configuration = remains.configuration
+        guard StateDirectory.exists(configuration.stateDirectory),
+            let state = try? StateDirectory(configuration.stateDirectory)
         else { return nil }
-        let panel = PanelDesk(remains.panel.configuration, loop: loop, open: lines)
+        let panel = PanelDesk(configuration.panel.configuration, loop: loop, open: lines)
         let premises = Premises(
-            state: state, configuration: remains, configurationPath: configurationPath, host: host,
-            forgetKeys: forgetKeys, panel: panel)
-        guard let cause = premises.markers.pending else { return nil }
+            state: state, configuration: configuration, configurationPath: configurationPath,
+            unknownPlaces: remains.unknownPlaces, host: host, forgetKeys: forgetKeys, panel: panel)
+        guard let cause = premises.pendingWipe else { return nil }
         panel.start()
         log.warning("a wipe was not completed: it is done again, with what can be read of the configuration")
         if let failures = failures(of: premises.wipe(cause)) {

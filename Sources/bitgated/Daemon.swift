@@ -30,21 +30,22 @@ enum Daemon {
         signal(SIGPIPE, SIG_IGN)
         let loop: any EventLoop
         do { loop = try LibeventLoop() } catch { throw .system("\(error)") }
-        let configuration: Configuration
+        let found: SalvagedConfiguration
         var mistakes: StationFault?
         do throws(StationFault) {
-            configuration = try Configuration(contentsOf: path)
+            found = SalvagedConfiguration(whole: try Configuration(contentsOf: path))
         } catch {
-            configuration = .salvaged(from: path)
+            found = SalvagedConfiguration(from: path)
             mistakes = error
         }
+        let configuration = found.configuration
         let log = Log(
             level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
             clock: { SystemClock.monotonic }, write: Log.toStandardError)
         let box: any Box
         do throws(StationFault) {
             if let mistakes {
-                let blocked = BoxStart.completeWipe(configuration, from: path, loop: loop, log: log, restart: restart)
+                let blocked = BoxStart.completeWipe(found, from: path, loop: loop, log: log, restart: restart)
                 guard let blocked else { throw mistakes }
                 box = blocked
             } else {
@@ -52,7 +53,7 @@ enum Daemon {
             }
         } catch {
             Log.toStandardError("bitgated: \(error)\n")
-            BoxStart.hold(error, configuration, from: path, loop: loop, log: log, restart: restart)
+            BoxStart.hold(error, found, from: path, loop: loop, log: log, restart: restart)
             exit(error.exitStatus)
         }
         let supervision = Supervision(box, loop: loop)

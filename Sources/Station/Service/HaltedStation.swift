@@ -16,7 +16,7 @@ enum HaltLimits {
 /// the reason to whoever asks, and can be wiped, until the next attempt.
 final class HaltedStation {
     private let fault: StationFault
-    private let configuration: Configuration
+    private let remains: SalvagedConfiguration
     private let configurationPath: String?
     private let host: HostMarks
     private let forgetKeys: () -> Void
@@ -28,21 +28,21 @@ final class HaltedStation {
     /// Of a wipe that was asked for meanwhile.
     private var wipeReport = WipeReport(state: .none)
 
-    /// - Parameter configuration: what could be read of it.
+    /// - Parameter remains: what could be read of the configuration.
     init(
-        _ fault: StationFault, _ configuration: Configuration, from configurationPath: String?, host: HostMarks,
+        _ fault: StationFault, _ remains: SalvagedConfiguration, from configurationPath: String?, host: HostMarks,
         forgetKeys: @escaping () -> Void = SecretMemory.scrub, lines: @escaping PanelDesk.Opening = PanelDesk.ownLine,
         loop: any EventLoop, log: Log, restart: @escaping () -> Void
     ) {
         self.fault = fault
-        self.configuration = configuration
+        self.remains = remains
         self.configurationPath = configurationPath
         self.host = host
         self.forgetKeys = forgetKeys
         self.loop = loop
         self.log = log
         self.restart = restart
-        panel = PanelDesk(configuration.panel.configuration, loop: loop, open: lines)
+        panel = PanelDesk(remains.configuration.panel.configuration, loop: loop, open: lines)
     }
 
     /// Shows the fault, and calls `end` when it is time for the next attempt.
@@ -60,7 +60,7 @@ final class HaltedStation {
         panel.onWipe = { [unowned self] in loop.enqueue { [weak self] in self?.wipe() } }
         panel.start()
         // Where it cannot be had, lamps and journal still tell.
-        control = try? ControlServer(path: configuration.controlSocket, loop: loop, commands: commands)
+        control = try? ControlServer(path: remains.configuration.controlSocket, loop: loop, commands: commands)
         control?.start()
         loop.schedule(after: HaltLimits.shown) { [weak self] in self?.finish(end) }
     }
@@ -80,6 +80,7 @@ final class HaltedStation {
     // MARK: Wipe
 
     private func wipe() {
+        let configuration = remains.configuration
         let state: StateDirectory
         do throws(StationFault) {
             guard StateDirectory.exists(configuration.stateDirectory) else {
@@ -88,11 +89,12 @@ final class HaltedStation {
             state = try StateDirectory(configuration.stateDirectory)
         } catch {
             log.error("the wipe is incomplete: the state directory cannot be used")
-            return ended([WipeReport.Failure(step: "state_directory", reason: "\(error)")])
+            let unknown = remains.unknownPlaces.map { WipeReport.Failure(step: $0, reason: "unknown") }
+            return ended(unknown + [WipeReport.Failure(step: "state_directory", reason: "\(error)")])
         }
         let premises = Premises(
-            state: state, configuration: configuration, configurationPath: configurationPath, host: host,
-            forgetKeys: forgetKeys, panel: panel)
+            state: state, configuration: configuration, configurationPath: configurationPath,
+            unknownPlaces: remains.unknownPlaces, host: host, forgetKeys: forgetKeys, panel: panel)
         switch PanicWipe.run(with: premises.wipe(.panic)) {
         case .complete:
             log.info("the wipe is complete")
@@ -134,16 +136,16 @@ final class HaltedStation {
 extension BoxStart {
     /// Holds a box that cannot start for a while, so that whoever stands beside it sees and learns why; where neither
     /// lamps nor a service manager are there, nothing is gained by it.
-    /// - Parameter configuration: what could be read of it.
+    /// - Parameter remains: what could be read of the configuration.
     public static func hold(
-        _ fault: StationFault, _ configuration: Configuration, from configurationPath: String?, loop: any EventLoop,
+        _ fault: StationFault, _ remains: SalvagedConfiguration, from configurationPath: String?, loop: any EventLoop,
         log: Log, restart: @escaping () -> Void
     ) {
         // Where another process has the state, it has the lamps as well.
         if case .alreadyRunning = fault { return }
-        guard !configuration.panel.configuration.isEmpty || Supervision.isManaged else { return }
+        guard !remains.configuration.panel.configuration.isEmpty || Supervision.isManaged else { return }
         let halted = HaltedStation(
-            fault, configuration, from: configurationPath, host: .current, loop: loop, log: log, restart: restart)
+            fault, remains, from: configurationPath, host: .current, loop: loop, log: log, restart: restart)
         Supervision.tell("cannot start: " + String("\(fault)".prefix { $0 != "\n" }))
         for number in [SIGTERM, SIGINT] { loop.onSignal(number) { loop.stop() } }
         halted.start { loop.stop() }

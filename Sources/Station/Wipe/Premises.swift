@@ -9,6 +9,9 @@ struct Premises {
     let configuration: Configuration
     /// Nil when the configuration came from no file.
     let configurationPath: String?
+    /// Keys of the configuration that tell where a wipe has to reach, and could not be read: it destroys what is found
+    /// without them, and does not call that all.
+    var unknownPlaces: [String] = []
     let host: HostMarks
     /// See `StateWipe`.
     var forgetKeys: () -> Void = SecretMemory.scrub
@@ -34,6 +37,14 @@ struct Premises {
         }
     }
 
+    private struct UnknownPlaces: Error, CustomStringConvertible {
+        let keys: [String]
+        var description: String {
+            keys.map { "\($0): unknown" }.joined(separator: ", ")
+                + ": mend the configuration, restart bitgated, and wipe again"
+        }
+    }
+
     /// The wipe of everything here.
     /// - Parameter silence: closes what is open, where something is.
     func wipe(_ cause: WipeCause, silence: @escaping () -> Void = {}) -> StateWipe {
@@ -52,6 +63,8 @@ struct Premises {
                 .silence: silence,
                 .removeTraces: {
                     let erasure = Result { try helper.erase(settings: !sparesSettings) }
+                    // The file is needed to find them.
+                    guard unknownPlaces.isEmpty else { throw UnknownPlaces(keys: unknownPlaces) }
                     if !sparesSettings, let configurationPath {
                         try ConfigurationRedaction.redact(configurationPath, configuration)
                     }

@@ -39,11 +39,26 @@ final class HaltedStationTests: XCTestCase {
     }
 
     /// Mistakes of every kind, each of which keeps the box from starting.
-    private var broken: [String] {
+    private var broken: [String] { harmless + doubtful }
+
+    /// Those that leave no doubt about the button.
+    private var harmless: [String] {
         [
-            good + "no_such_key = 1\n", good + "mail = [\n", good + "quiet = \"yes\"\n[location\ncell = \n",
-            "nickname = \"unclosed\n" + good, good + "[elsewhere]\nwiring = \"none\"\n",
-            good + "[elsewhere]\nwiring = \"none\"\n= 3\n",
+            good + "quiet = \"yes\"\n", good + "mail = 7\n", good.replacingOccurrences(of: "\"the-pub\"", with: "5"),
+            "no_such_key = 1\n" + good, good + "[elsewhere]\nspeed = 1\n",
+        ]
+    }
+
+    /// Those after which the button may be wired otherwise than it seems.
+    private var doubtful: [String] {
+        [
+            good + "mail = [\n", good + "quiet = \"yes\"\n[location\ncell = \n", "nickname = \"unclosed\n" + good,
+            good + "[elsewhere]\nwiring = \"none\"\n= 3\n", good + "button_active_low = flase\n",
+            good + "button_active_low = \"false\"\n", good + "button_actve_low = false\n", good + "buton = \"none\"\n",
+            good + "button_bias = \"down\"\n", good + "button = 7\n", good + "debounce_ms = 0\n",
+            good + "debounce = 100\n", good + "no_such_key = 1\n", good + "status = \"GPIO24\"\n",
+            "button_active_low = false\n" + good, good + "[pannel]\nbutton_active_low = false\n",
+            good + "[log]\nbutton_active_low = false\n", good + "[elsewhere]\nwiring = \"none\"\n",
         ]
     }
 
@@ -65,7 +80,8 @@ final class HaltedStationTests: XCTestCase {
 
     private func halt(_ fault: StationFault = .configuration("bitgate.toml:3:1: what is wrong")) -> HaltedStation {
         let halted = HaltedStation(
-            fault, .salvaged(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(), loop: loop,
+            fault, SalvagedConfiguration(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(),
+            loop: loop,
             log: log, restart: { [unowned self] in restarts += 1 })
         halted.start { [unowned self] in ends += 1 }
         loop.pollDescriptors()
@@ -74,7 +90,8 @@ final class HaltedStationTests: XCTestCase {
 
     private func complete() -> (any Box)? {
         BoxStart.completeWipe(
-            .salvaged(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(), loop: loop, log: log,
+            SalvagedConfiguration(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(), loop: loop,
+            log: log,
             restart: { [unowned self] in restarts += 1 })
     }
 
@@ -90,9 +107,9 @@ final class HaltedStationTests: XCTestCase {
         try Data(contentsOf: URL(fileURLWithPath: state + "/" + IdentityStore.fileName))
     }
 
-    private func ask(_ command: String) throws -> ControlAnswer {
+    private func ask(_ command: String, confirm: String? = nil) throws -> ControlAnswer {
         let connection = try UnixSocket.connect(.stream, to: folder + "/control")
-        let line = ControlRequest(command: command).line
+        let line = ControlRequest(command: command, confirmation: confirm).line
         XCTAssertEqual(line.withUnsafeBytes { connection.send($0) }, .bytes(line.count))
         loop.pollDescriptors()
         var answer = [UInt8](repeating: 0, count: 65_536)
@@ -130,7 +147,7 @@ final class HaltedStationTests: XCTestCase {
     }
 
     func testTheNextAttemptWaitsForAFingerOnTheButton() throws {
-        try write(broken[0])
+        try write(harmless[0])
         let halted = halt()
         loop.advance(by: .seconds(19))
         XCTAssertEqual(ends, 0)
@@ -148,7 +165,7 @@ final class HaltedStationTests: XCTestCase {
     }
 
     func testAButtonThatIsStuckHoldsNothingUp() throws {
-        try write(broken[0])
+        try write(harmless[0])
         lines["GPIO24"] = ScriptedLine(loop)
         lines["GPIO24"]?.level = true
         let halted = halt()
@@ -160,7 +177,7 @@ final class HaltedStationTests: XCTestCase {
     // MARK: Wipes
 
     func testTheButtonWipesABoxThatCannotStart() throws {
-        for text in broken {
+        for text in harmless {
             try write(text)
             let before = try inhabit()
             restarts = 0
@@ -174,8 +191,88 @@ final class HaltedStationTests: XCTestCase {
         }
     }
 
+    /// With the polarity turned round, the time between two taps is a hold.
+    func testAButtonThatMayBeWiredOtherwiseIsNotTaken() throws {
+        for text in doubtful {
+            try write(text)
+            let before = try inhabit()
+            restarts = 0
+            let halted = halt()
+            XCTAssertEqual(halted.panel.report?.button, PanelReport.Button.none, text)
+            XCTAssertEqual(shown(halted).first, .fault, text)
+            press(for: .seconds(8))
+            press(for: .seconds(3))
+            XCTAssertEqual(try identity(), before, text)
+            _ = try ask("wipe", confirm: WipeConfirmation.word)
+            XCTAssertEqual(restarts, 1, text)
+            XCTAssertNotEqual(try identity(), before, text)
+            XCTAssertNil(try Configuration(contentsOf: file).panel.configuration.button, "nor after the wipe: " + text)
+            halted.stop()
+        }
+    }
+
+    func testAWipeThatDoesNotKnowWhereTheStateIsFailsAndLeavesTheFileThatTells() throws {
+        let known = "state_directory = \"\(folder)/state\"\n"
+        for (wrong, key) in [
+            ("state_directory = \"\(folder)/state\n", "state_directory"), ("state_directory = 5\n", "state_directory"),
+            ("state_directory = \"state\"\n", "state_directory"), ("state_directry = \"/srv/x\"\n", "state_directory"),
+            ("state_dir = \"/srv/x\"\n", "state_directory"), ("statedir \"/srv/x\"\n", "state_directory"),
+            (known + known, "state_directory"), ("[panel]\nstate_directory = \"/srv/x\"\n", "state_directory"),
+            (known + "panic.marker_directory = 1\n", "panic.marker_directory"),
+            (known + "panic.helper = nobody\n", "panic.helper"), (known + "[panick]\nresume = true\n", "panic.helper"),
+        ] {
+            try Data(wrong.utf8).write(to: URL(fileURLWithPath: file))
+            let found = SalvagedConfiguration(from: file)
+            XCTAssertTrue(found.unknownPlaces.contains(key), wrong)
+            // In the place of the default, which no test may touch.
+            var configuration = found.configuration
+            configuration.stateDirectory = state
+            configuration.controlSocket = folder + "/control"
+            configuration.panic.markerDirectory = folder
+            configuration.panic.helper = "none"
+            let before = try inhabit()
+            let panel = PanelDesk(configuration.panel.configuration, loop: loop, open: opening())
+            let premises = Premises(
+                state: try StateDirectory(state), configuration: configuration, configurationPath: file,
+                unknownPlaces: found.unknownPlaces, host: .any, forgetKeys: {}, panel: panel)
+            guard case .incomplete(let failures) = PanicWipe.run(with: premises.wipe(.panic)) else {
+                return XCTFail(wrong)
+            }
+            XCTAssertEqual(failures.map(\.step), [.removeTraces], wrong)
+            XCTAssertTrue(failures.first?.reason.contains(key + ": unknown") ?? false, "\(failures)")
+            XCTAssertThrowsError(try identity(), "what is found is destroyed")
+            XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: file)), Data(wrong.utf8))
+            XCTAssertEqual(premises.markers.pending, .panic)
+            XCTAssertFalse(before.isEmpty)
+            try FileManager.default.removeItem(atPath: state)
+        }
+        try FileManager.default.removeItem(atPath: file)
+        XCTAssertEqual(
+            SalvagedConfiguration(from: file).unknownPlaces,
+            ["state_directory", "panic.marker_directory", "panic.helper"])
+        for text in broken where !text.contains("panick") {
+            XCTAssertEqual(SalvagedConfiguration(parsing: Array(text.utf8)).unknownPlaces, [], text)
+        }
+    }
+
+    func testAWipeNotedOnTheBootPartitionAloneIsCompletedToo() throws {
+        let helper = folder + "/helper"
+        let text = good.replacingOccurrences(of: "helper = \"none\"", with: "helper = \"\(helper)\"")
+        try write(text + "no_such_key = 1\n")
+        let before = try inhabit()
+        XCTAssertNil(complete())
+        XCTAssertEqual(try identity(), before)
+        try FileManager.default.createDirectory(atPath: helper, withIntermediateDirectories: true)
+        try Data().write(to: URL(fileURLWithPath: helper + "/pending"))
+        // Nobody answers here, so that it cannot be completed.
+        let box = try XCTUnwrap(complete())
+        XCTAssertTrue(box is BlockedStation)
+        XCTAssertThrowsError(try identity())
+        box.stop()
+    }
+
     func testAWipeThatCannotReachTheStateIsToldToHaveFailed() throws {
-        try write(broken[0])
+        try write(harmless[0])
         try Data().write(to: URL(fileURLWithPath: state))
         let halted = halt(.state("state_directory: \(state) is not a directory"))
         XCTAssertEqual(shown(halted).first, .fault)
@@ -212,7 +309,7 @@ final class HaltedStationTests: XCTestCase {
     }
 
     func testAWipeThatStaysIncompleteBlocksTheBox() throws {
-        try write(broken[1])
+        try write(doubtful[0])
         _ = try inhabit()
         // A marker nobody can remove.
         try FileManager.default.createDirectory(
@@ -224,7 +321,7 @@ final class HaltedStationTests: XCTestCase {
     }
 
     func testWhereNoWipeWasBegunNothingIsTouchedOrMade() throws {
-        try write(broken[0])
+        try write(harmless[0])
         XCTAssertNil(complete())
         XCTAssertFalse(FileManager.default.fileExists(atPath: state))
         let before = try inhabit()
@@ -238,15 +335,18 @@ final class HaltedStationTests: XCTestCase {
 
     func testEverySettingThatStandsByItselfIsRead() throws {
         for text in broken {
-            let remains = Configuration.salvaged(parsing: Array(text.utf8))
+            let remains = SalvagedConfiguration(parsing: Array(text.utf8)).configuration
             XCTAssertEqual(remains.stateDirectory, state, text)
             XCTAssertEqual(remains.controlSocket, folder + "/control", text)
             XCTAssertEqual(remains.panic.helper, "none", text)
             XCTAssertEqual(remains.panel.wiring, .header, text)
         }
-        XCTAssertEqual(Configuration.salvaged(from: folder + "/nowhere"), Configuration())
-        XCTAssertEqual(Configuration.salvaged(parsing: [0xFF, 0x00, 0x0A, 0x5B]), Configuration())
+        XCTAssertEqual(SalvagedConfiguration(from: folder + "/nowhere").configuration, Configuration())
+        var bare = Configuration()
+        bare.panel.button = PanelLineChoice.none
+        XCTAssertEqual(SalvagedConfiguration(parsing: [0xFF, 0x00, 0x0A, 0x5B]).configuration, bare)
         let good = try Configuration(parsing: Array(self.good.utf8), file: "good.toml")
-        XCTAssertEqual(Configuration.salvaged(parsing: Array(self.good.utf8)), good)
+        XCTAssertEqual(
+            SalvagedConfiguration(parsing: Array(self.good.utf8)), SalvagedConfiguration(whole: good))
     }
 }
