@@ -146,6 +146,68 @@ final class WipeNoteTests: XCTestCase {
         XCTAssertTrue(try prepare() is BlockedStation)
     }
 
+    /// The package's helper serves every box of a machine, and its note names none.
+    func testTheNoteOfThePackagesHelperIsThePackagedBoxsAlone() throws {
+        XCTAssertTrue(Premises.keepsNote(Configuration()))
+        var other = Configuration()
+        other.stateDirectory = root + "/other"
+        XCTAssertFalse(Premises.keepsNote(other))
+        XCTAssertTrue(Premises.keepsNote(configuration))
+        let folder = root + "/run/bitgate-erase"
+        let pause = { () -> Int in
+            usleep(1_000)
+            return 1
+        }
+        let own = TraceHelper(folder: folder, pause: pause)
+        let another = TraceHelper(folder: folder, keepsNote: false, pause: pause)
+        XCTAssertThrowsError(try another.note())
+        XCTAssertFalse(exists("/boot/firmware/bitgate-wiping"))
+        try own.note()
+        XCTAssertTrue(own.isNoted)
+        XCTAssertFalse(another.isNoted)
+        try another.forget()
+        XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
+    }
+
+    /// Four waits of a wipe may together be longer than the service manager waits for a sign of life.
+    func testAWipeFeedsTheWatchdogWhileItWaits() throws {
+        let manager = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        defer { close(manager) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (root + "/notify").utf8) }
+        let bound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(manager, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        XCTAssertEqual(bound, 0)
+        setenv("NOTIFY_SOCKET", root + "/notify", 1)
+        defer { unsetenv("NOTIFY_SOCKET") }
+        try live { _ in _ = try ask("wipe", confirm: "destroy") }
+        var told: [String] = []
+        var bytes = [UInt8](repeating: 0, count: 512)
+        while case let count = recv(manager, &bytes, bytes.count, 0), count > 0 {
+            told.append(String(decoding: bytes.prefix(count), as: UTF8.self))
+        }
+        XCTAssertTrue(told.contains("WATCHDOG=1"), "\(told)")
+
+        // As often as it has to be, and no oftener.
+        var fed: [Int] = []
+        var waited = 0
+        let silent = TraceHelper(
+            folder: root,
+            pause: {
+                waited += 30
+                return 30
+            }, alive: { fed.append(waited) })
+        try FileManager.default.createDirectory(atPath: root + "/ask", withIntermediateDirectories: true)
+        XCTAssertThrowsError(try silent.erase(settings: false))
+        XCTAssertEqual(fed.first, 0)
+        XCTAssertEqual(zip(fed, fed.dropFirst()).map { $1 - $0 }.max(), 1_020)
+        XCTAssertGreaterThan(try XCTUnwrap(fed.last), TraceHelper.patience.erasing - 1_100)
+    }
+
     func testABoxThatCanNoteItsFailedWipeNowhereSaysSo() throws {
         try closeTheCard()
         try remove("/boot")

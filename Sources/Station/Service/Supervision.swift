@@ -44,6 +44,9 @@ public final class Supervision {
     /// For a box that does not come to work.
     static func tell(_ status: String) { _ = sd_notify(0, "STATUS=" + status) }
 
+    /// For a wipe, which holds the loop longer than the manager may wait.
+    static func feed() { _ = sd_notify(0, "WATCHDOG=1") }
+
     /// From the environment the manager gave this process.
     public static var watchdogTime: Interval? {
         var microseconds: UInt64 = 0

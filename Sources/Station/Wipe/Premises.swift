@@ -32,9 +32,18 @@ struct Premises {
     var isWipeNotedForGood: Bool { helper.isNoted || markers.isLasting }
 
     private var helper: TraceHelper {
-        TraceHelper(folder: configuration.panic.helper == "none" ? nil : configuration.panic.helper) {
-            panel.pauseInWipe()
-        }
+        let folder = configuration.panic.helper == "none" ? nil : configuration.panic.helper
+        return TraceHelper(
+            folder: folder, keepsNote: Premises.keepsNote(configuration), pause: { panel.pauseInWipe() },
+            alive: Supervision.feed)
+    }
+
+    /// Whether the helper's note on the boot partition is this box's. It names nobody, so that of the package's helper
+    /// is the packaged box's: another box of the machine must neither be wiped by it nor have that one wiped.
+    static func keepsNote(_ configuration: Configuration) -> Bool {
+        let packaged = Configuration()
+        return configuration.panic.helper != packaged.panic.helper
+            || configuration.stateDirectory == packaged.stateDirectory
     }
 
     private struct UnknownPlaces: Error, CustomStringConvertible {

@@ -6,15 +6,21 @@ import Vault
 /// system's Bluetooth service (chapter 06 §11.5 G), and keeps a note on the boot partition where the daemon's own
 /// cannot be written. It runs as root, started by the service manager when a file appears, and is told nothing else.
 struct TraceHelper {
-    /// Longer than `bitgate-erase.service` may take, and `bitgate-boot.service`; and together, with the latter at both
-    /// ends of a wipe, well within the watchdog's time.
+    /// Milliseconds; longer than `bitgate-erase.service` may take, and `bitgate-boot.service`.
     static let patience = (erasing: 45_000, boot: 25_000)
+    /// How often the service manager is told that a process that waits is alive, in milliseconds: a wipe of up to four
+    /// waits is not to be ended half-way by a watchdog.
+    static let feeding = 1_000
     private static let answerLimit = 4_096
 
     /// `nil`: there is none, by configuration.
     let folder: String?
+    /// Whether the note on the boot partition is this box's.
+    var keepsNote = true
     /// Lets so many milliseconds pass, and returns them.
     var pause: () -> Int
+    /// Tells that the process lives.
+    var alive: () -> Void = {}
 
     private struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -24,7 +30,7 @@ struct TraceHelper {
     private var present: String? { folder.flatMap { access($0, F_OK) == 0 ? $0 : nil } }
 
     /// Asks, and waits until it is done.
-    /// - Parameter settings: also what tells who runs the box: files beside the configuration, bridges, and what lies
+    /// - Parameter settings: also what tells who runs the box: copies of the configuration, bridges, and what lies
     ///   on the boot partition.
     func erase(settings: Bool) throws {
         guard let folder = present else { return }
@@ -44,12 +50,12 @@ struct TraceHelper {
         }
     }
 
-    /// Whether the boot partition has the note of a wipe.
-    var isNoted: Bool { folder.map { access($0 + "/pending", F_OK) == 0 } ?? false }
+    /// Whether the boot partition has the note of a wipe of this box.
+    var isNoted: Bool { keepsNote && folder.map { access($0 + "/pending", F_OK) == 0 } ?? false }
 
     /// Notes a wipe on the boot partition.
     func note() throws {
-        guard let folder = present else { throw Failure(description: "no helper is installed") }
+        guard keepsNote, let folder = present else { throw Failure(description: "no helper takes a note of this box") }
         try ask(folder, "note", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
         guard isNoted else { throw Failure(description: "the boot partition takes no note") }
     }
@@ -71,10 +77,15 @@ struct TraceHelper {
         let request = folder + "/ask/" + what
         try put(request)
         var waited = 0
+        var fed = -TraceHelper.feeding
         while access(request, F_OK) == 0 {
             guard waited < limit else {
                 unlink(request)
                 throw Failure(description: "nobody answers the request \(request): is \(unit) started?")
+            }
+            if waited - fed >= TraceHelper.feeding {
+                alive()
+                fed = waited
             }
             waited += pause()
         }
