@@ -22,6 +22,8 @@ public struct OutboxRecord: Hashable, Sendable {
 
 extension OutboxRecord {
     private static let version: UInt8 = 2
+    /// Without a sealed letter between the couriers and the content.
+    private static let unsealedVersion: UInt8 = 1
     private static let states: [DeliveryState] = [.sending, .sent, .carried]
 
     /// Under `messageID`.
@@ -39,12 +41,14 @@ extension OutboxRecord {
         return bytes + sealed + Array(content.utf8)
     }
 
-    /// `nil` for anything but an encoded record.
+    /// Of this version or the one before; `nil` for anything else.
     public init?(messageID: String, decoding bytes: [UInt8]) {
         let record = bytes.withUnsafeBytes { bytes -> OutboxRecord? in
             var reader = ByteReader(bytes)
             func readKey() -> NoisePublicKey? { reader.readBytes(Bytes32.size).flatMap { NoisePublicKey($0) } }
-            guard reader.readUInt8() == OutboxRecord.version, let state = reader.readUInt8().map({ Int($0) }),
+            guard let version = reader.readUInt8(),
+                version == OutboxRecord.version || version == OutboxRecord.unsealedVersion,
+                let state = reader.readUInt8().map({ Int($0) }),
                 OutboxRecord.states.indices.contains(state), let recipient = readKey(),
                 let writtenAt = reader.readUInt64(), let number = reader.readUInt32(),
                 let attempts = reader.readUInt8(), let count = reader.readUInt8(),
@@ -55,16 +59,19 @@ extension OutboxRecord {
                 guard let courier = readKey() else { return nil }
                 couriers.append(courier)
             }
-            guard let size = reader.readUInt16(), let sealed = reader.readBytes(Int(size)),
-                size == 0 || CourierEnvelope(payload: sealed) != nil
-            else { return nil }
+            var sealed: CourierEnvelope?
+            if version == OutboxRecord.version {
+                guard let size = reader.readUInt16(), let bytes = reader.readBytes(Int(size)) else { return nil }
+                sealed = CourierEnvelope(payload: bytes)
+                guard size == 0 || sealed != nil else { return nil }
+            }
             guard let content = reader.readBytes(reader.remaining) else { return nil }
             return OutboxRecord(
                 messageID: messageID, recipient: recipient, content: String(decoding: content, as: UTF8.self),
                 number: number == 0 ? nil : Int(number),
                 writtenAt: writtenAt == 0 ? nil : WallTime(milliseconds: writtenAt),
                 state: OutboxRecord.states[state], attempts: Int(attempts), couriers: couriers,
-                sealed: CourierEnvelope(payload: sealed))
+                sealed: sealed)
         }
         guard let record else { return nil }
         self = record
