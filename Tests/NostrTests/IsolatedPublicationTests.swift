@@ -91,6 +91,27 @@ final class IsolatedPublicationTests: XCTestCase {
         XCTAssertEqual(run.outcomes, [.accepted(by: a)])
     }
 
+    func testAnEventIsChargedOnceWhateverTheFirstRelayAnswered() {
+        for isAccepted in [true, false] {
+            var run = Run()
+            // As many as may be written in a second.
+            for _ in 0..<3 {
+                let event = drop()
+                _ = run.client.publishIsolated(event, to: [a, b], at: run.now)
+                run.drain()
+                for socket in run.dialled {
+                    run.client.relayOpened(socket, at: run.now)
+                    run.drain()
+                    let frame = [UInt8]("[\"EVENT\",".utf8) + event.json() + [UInt8]("]".utf8)
+                    XCTAssertTrue(run.effects.contains(.send(frame, on: socket)))
+                    run.client.received(ok(event, isAccepted), on: socket, at: run.now)
+                }
+                run.drain()
+                XCTAssertEqual(run.outcomes.count, 1)
+            }
+        }
+    }
+
     func testItFailsWhenEveryRelayRefusesOrCannotBeReached() {
         var run = Run()
         let event = drop()

@@ -20,6 +20,9 @@ struct IsolatedPublications {
     /// The relay that took a publication first, until its last attempt is over.
     private var takers: [PublicationID: NostrRelayURL] = [:]
 
+    /// Publications that were written to a relay, until the last attempt is over: each is charged to the pace once.
+    private var begun: Set<PublicationID> = []
+
     var count: Int { attempts.count }
     var nextDeadline: Instant? { attempts.map(\.deadline).min() }
 
@@ -40,12 +43,13 @@ struct IsolatedPublications {
     /// A socket that is ready for its event, and whether the publication has been written to another one before.
     var nextToWrite: (socket: NostrSocketID, isBegun: Bool)? {
         guard let next = attempts.first(where: { $0.isOpen && !$0.isWritten }) else { return nil }
-        return (next.socket, attempts.contains { $0.publication == next.publication && $0.isWritten })
+        return (next.socket, begun.contains(next.publication))
     }
 
     mutating func write(_ socket: NostrSocketID, at now: Instant) -> [NostrEffect] {
         guard let index = index(of: socket), !attempts[index].isWritten else { return [] }
         attempts[index].isWritten = true
+        begun.insert(attempts[index].publication)
         attempts[index].deadline = now + NostrLimits.confirmationTimeout
         return [.send(attempts[index].frame, on: socket)]
     }
@@ -92,6 +96,7 @@ struct IsolatedPublications {
         let publication = attempts.remove(at: index).publication
         var effects: [NostrEffect] = isClosed ? [] : [.close(socket, code: CloseCode.goingAway)]
         if !attempts.contains(where: { $0.publication == publication }) {
+            begun.remove(publication)
             let taker = takers.removeValue(forKey: publication)
             effects.append(.published(publication, taker.map { .accepted(by: $0) } ?? .failed(failure)))
         }
@@ -110,6 +115,7 @@ struct IsolatedPublications {
         defer {
             attempts.removeAll()
             takers.removeAll()
+            begun.removeAll()
         }
         return attempts.map { .close($0.socket, code: CloseCode.goingAway) }
     }
