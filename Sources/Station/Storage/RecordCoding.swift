@@ -86,7 +86,7 @@ extension IdentityRecord {
         signingKey.bytes + [authenticatedSigningKey == nil ? 0 : 1] + (authenticatedSigningKey?.bytes ?? [])
     }
 
-    /// What follows the keys is left unread: earlier versions wrote when the peer was first heard, and its name.
+    /// What follows the keys is left unread.
     init?(key: [UInt8], value: [UInt8]) {
         guard let noiseKey = NoisePublicKey(key) else { return nil }
         let record = value.withUnsafeBytes { bytes -> IdentityRecord? in
