@@ -290,6 +290,31 @@ final class CarriedMailTests: XCTestCase {
         XCTAssertEqual(courier.status(at: loop.now).verified.carried, 1)
     }
 
+    func testMailUnderTheNamesOfAnEarlierVersionIsCarriedOnAndGoesWhenItIsDelivered() throws {
+        let a = try place(1)
+        let vault = Vault(
+            in: a.folder, masterKey: key, stores: BoxStores.all, loop: loop, random: SeededRandom(seed: 9))
+        let bob = NodeIdentity.generate(using: &random).noise.publicKey
+        let envelope = CourierEnvelope(
+            recipientTag: CourierTag.candidates(for: bob, at: loop.now.wall)[0],
+            expiry: WallTime(milliseconds: loop.now.wall.milliseconds + 3_600_000), ciphertext: [1, 2, 3])
+        let mail = CarriedEnvelope(
+            envelope, depositor: NodeIdentity.generate(using: &random).noise.publicKey, storedAt: loop.now.wall,
+            tier: .verified)
+        vault.put(mail.vaultValue, for: MailID.byCiphertext(envelope), in: BoxStores.mail)
+        let courier = Courier(
+            configuration: CourierConfiguration(own: a.identity.node.noise.publicKey), random: SeededRandom(seed: 2))
+        let archive = MailArchive(vault)
+        archive.restore(into: courier, at: loop.now)
+        courier.setClock(isUsable: true, isTrusted: true, at: loop.now)
+        courier.start(at: loop.now)
+        XCTAssertEqual(courier.status(at: loop.now).verified.carried, 1)
+        XCTAssertEqual(vault.count(in: BoxStores.mail), 1)
+        XCTAssertNotNil(vault.value(for: mail.id.bytes, in: BoxStores.mail))
+        archive.forget(mail.id, at: loop.now.monotonic)
+        XCTAssertEqual(vault.count(in: BoxStores.mail), 0)
+    }
+
     func testWhoeverMakesNamesDoesNotMakeTheBoxWriteForEachLetter() throws {
         let a = try place(1)
         let box = try box(at: a)

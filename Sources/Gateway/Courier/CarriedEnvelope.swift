@@ -12,36 +12,32 @@ public enum CourierTier: UInt8, Comparable, Sendable {
     public static func < (a: CourierTier, b: CourierTier) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Names an envelope by its ciphertext, which no budget changes: the first 16 bytes of its SHA-256.
+/// Names a letter: the first 16 bytes of the SHA-256 of its whole envelope with a budget of one, which couriers share
+/// out. By less than all that is left, whoever saw a letter could make one that nobody can open, be it under another
+/// tag, prekey or expiry, and have it taken for the genuine one, in its place or as delivered.
 public struct MailID: Hashable, Sendable {
     public static let size = 16
     public let bytes: [UInt8]
 
-    public init(_ envelope: CourierEnvelope) { bytes = Array(SHA256.hash(envelope.ciphertext).prefix(MailID.size)) }
+    public init(_ envelope: CourierEnvelope) {
+        bytes = MailID.hash(envelope.withCopies(1).encoded() ?? envelope.recipientTag + envelope.ciphertext)
+    }
 
     /// `nil` unless it is 16 bytes.
     public init?(_ bytes: [UInt8]) {
         guard bytes.count == MailID.size else { return nil }
         self.bytes = bytes
     }
-}
 
-/// Names an envelope with whom it is for: the first 16 bytes of the SHA-256 of tag and ciphertext. What was delivered
-/// is remembered by it. By the ciphertext alone whoever saw it could put another tag on it, be handed it, and have the
-/// genuine one taken for delivered.
-public struct LetterID: Hashable, Sendable {
-    public static let size = 16
-    public let bytes: [UInt8]
+    /// The name by the ciphertext alone, under which earlier versions kept a letter.
+    public static func byCiphertext(_ envelope: CourierEnvelope) -> [UInt8] { hash(envelope.ciphertext) }
 
-    public init(_ envelope: CourierEnvelope) {
-        bytes = Array(SHA256.hash(envelope.recipientTag + envelope.ciphertext).prefix(LetterID.size))
-    }
+    private static func hash(_ bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(bytes).prefix(size)) }
 }
 
 /// One envelope in the box's care, with what must survive a restart (chapter 06 §6.2).
 public struct CarriedEnvelope: Hashable, Sendable {
     public let id: MailID
-    let letter: LetterID
     /// `copies` is what is left of the spray budget.
     public internal(set) var envelope: CourierEnvelope
     public let depositor: NoisePublicKey
@@ -60,7 +56,6 @@ public struct CarriedEnvelope: Hashable, Sendable {
         publications: UInt8 = 0
     ) {
         id = MailID(envelope)
-        letter = LetterID(envelope)
         self.envelope = envelope
         self.depositor = depositor
         self.storedAt = storedAt

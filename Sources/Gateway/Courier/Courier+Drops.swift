@@ -66,7 +66,7 @@ extension Courier {
         guard event.event.hasTag("x", Hex.encode(envelope.recipientTag)) else {
             return outcomes.count(.dropMislabelled)
         }
-        guard !memory.contains(LetterID(envelope), at: now.wall) else {
+        guard !memory.contains(MailID(envelope), at: now.wall) else {
             outcomes.count(.dropRepeated)
             return remember(memory.insert(event.id, at: now.wall))
         }

@@ -126,10 +126,10 @@ public final class Courier {
             return emit(.open(envelope, drop: nil))
         }
         guard let depositor else { return outcomes.count(.depositUnproven) }
-        guard !memory.contains(LetterID(envelope), at: now.wall) else { return outcomes.count(.depositDelivered) }
+        guard !memory.contains(MailID(envelope), at: now.wall) else { return outcomes.count(.depositDelivered) }
         removeExpired(at: now.wall)
         do {
-            let isKnown = store[MailID(envelope)] != nil
+            let isKnown = store.holds(envelope, of: depositor)
             let changes = try store.deposit(
                 envelope, from: depositor, tier: configuration.tier(of: depositor), at: now.wall,
                 isTrusted: isClockTrusted)
@@ -194,8 +194,8 @@ public final class Courier {
         guard let visit = visits[peer] else { return }
         let key = visit.key
         var room = CourierLimits.visitBytes
-        var offered: Set<LetterID> = []
-        func offer(_ envelope: CourierEnvelope, _ id: LetterID, _ ticket: MailTicket) {
+        var offered: Set<MailID> = []
+        func offer(_ envelope: CourierEnvelope, _ id: MailID, _ ticket: MailTicket) {
             let size = envelope.ciphertext.count
             guard offered.isEmpty || size <= room, offered.insert(id).inserted else { return }
             room -= size
@@ -203,13 +203,13 @@ public final class Courier {
         }
         let own = tags.tags(of: key, at: now.wall)
         for mail in store.addressed(to: own, at: now.wall) {
-            offer(mail.envelope, mail.letter, .handover(mail.letter, key))
+            offer(mail.envelope, mail.id, .handover(mail.id, key))
         }
         for drop in undelivered.waiting(for: key) where !drop.envelope.isExpired(at: now.wall) {
             offer(drop.envelope, drop.id, .drop(drop.id, key))
         }
         for share in visit.isCourier ? store.shares(for: own, at: now.wall) : [] {
-            offer(share.envelope, LetterID(share.envelope), .share(share, key))
+            offer(share.envelope, MailID(share.envelope), .share(share, key))
         }
         if offered.isEmpty {
             visits[peer] = nil
@@ -269,8 +269,8 @@ public final class Courier {
     }
 
     /// It is where it belongs: neither the store nor any drop of it need be given again.
-    private func delivered(_ id: LetterID, at wall: WallTime) {
-        for mail in store.envelopes where mail.letter == id { record(store.handedOver(mail.id)) }
+    private func delivered(_ id: MailID, at wall: WallTime) {
+        record(store.handedOver(id))
         remember(memory.insert(id, at: wall))
         for event in undelivered.delivered(id) { remember(memory.insert(event, at: wall)) }
     }

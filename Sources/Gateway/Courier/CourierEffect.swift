@@ -6,10 +6,10 @@ import Wire
 /// Names an envelope on its way to a peer, for the answer of what became of it.
 public enum MailTicket: Hashable, Sendable {
     /// For good: it is carried no longer once it is written.
-    case handover(LetterID, NoisePublicKey)
+    case handover(MailID, NoisePublicKey)
     case share(CourierShare, NoisePublicKey)
     /// A drop that was fetched from relays.
-    case drop(LetterID, NoisePublicKey)
+    case drop(MailID, NoisePublicKey)
     /// A copy; what it is of stays where it is.
     case speculative
 }

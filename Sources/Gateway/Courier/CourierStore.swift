@@ -37,10 +37,17 @@ public struct CourierStore: Sendable {
 
     public subscript(id: MailID) -> CarriedEnvelope? { index(of: id).map { carried[$0] } }
 
+    /// Whether the depositor would leave nothing new with it.
+    func holds(_ envelope: CourierEnvelope, of depositor: NoisePublicKey) -> Bool {
+        index(of: envelope, of: depositor) != nil
+    }
+
     // MARK: Taking in
 
     /// Takes an envelope into care. One that is here already is taken again without counting: it replenishes a budget
-    /// only as long as nothing of it was given away.
+    /// only as long as nothing of it was given away. A depositor's ciphertext is one envelope whatever else it says
+    /// (chapter 06 §6.2); what another brought under the same ciphertext may be the genuine one, or a forgery to keep
+    /// it out, and has a place of its own among that one's.
     ///
     /// - Parameter isTrusted: whether the time is; what has expired by another only makes room where room is needed.
     /// - Returns: what changed; nothing for an envelope known before.
@@ -54,7 +61,7 @@ public struct CourierStore: Sendable {
         guard !envelope.isExpired(at: now) else { throw .expired }
         guard envelope.expiry.milliseconds - now.milliseconds <= CourierLimits.longestLife else { throw .expiryTooFar }
         var changes = isTrusted ? prune(at: now) : []
-        if let index = index(of: MailID(envelope)) {
+        if let index = index(of: envelope, of: depositor) {
             if !carried[index].wasSprayed, envelope.copies > carried[index].envelope.copies {
                 carried[index].envelope = carried[index].envelope.withCopies(envelope.copies)
                 changes.append(.put(carried[index]))
@@ -206,6 +213,11 @@ public struct CourierStore: Sendable {
     }
 
     private func index(of id: MailID) -> Int? { carried.firstIndex { $0.id == id } }
+
+    private func index(of envelope: CourierEnvelope, of depositor: NoisePublicKey) -> Int? {
+        index(of: MailID(envelope))
+            ?? carried.firstIndex { $0.depositor == depositor && $0.envelope.ciphertext == envelope.ciphertext }
+    }
 }
 
 /// A copy of an envelope for another courier, with its part of the budget.

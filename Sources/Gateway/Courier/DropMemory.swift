@@ -21,11 +21,11 @@ struct DropMemory {
     var count: Int { names.count }
 
     func contains(_ event: EventID, at now: WallTime) -> Bool { names.contains(event.bytes, at: now) }
-    func contains(_ letter: LetterID, at now: WallTime) -> Bool { names.contains(letter.bytes, at: now) }
+    func contains(_ letter: MailID, at now: WallTime) -> Bool { names.contains(letter.bytes, at: now) }
 
     /// What to keep on a disk; nothing for what is known.
     mutating func insert(_ event: EventID, at now: WallTime) -> DealtDrop? { insert(event.bytes, at: now) }
-    mutating func insert(_ letter: LetterID, at now: WallTime) -> DealtDrop? { insert(letter.bytes, at: now) }
+    mutating func insert(_ letter: MailID, at now: WallTime) -> DealtDrop? { insert(letter.bytes, at: now) }
 
     mutating func restore(_ dealt: [DealtDrop]) { names.restore(dealt.map { ($0.name, at: $0.at) }) }
 

@@ -7,7 +7,7 @@ import Wire
 /// relays keep them.
 struct UndeliveredDrops {
     struct Drop {
-        let id: LetterID
+        let id: MailID
         let envelope: CourierEnvelope
         let addressee: NoisePublicKey
         /// Every event it came in.
@@ -20,12 +20,12 @@ struct UndeliveredDrops {
     var count: Int { drops.count }
     var isEmpty: Bool { drops.isEmpty }
 
-    subscript(id: LetterID) -> Drop? { drops.first { $0.id == id } }
+    subscript(id: MailID) -> Drop? { drops.first { $0.id == id } }
 
     /// Of whom most wait, the longest waiting makes room: relays tell it again, and whoever leaves many drops for one
     /// addressee pushes out no others'.
     mutating func add(_ envelope: CourierEnvelope, for addressee: NoisePublicKey, from event: EventID) {
-        let id = LetterID(envelope)
+        let id = MailID(envelope)
         if let index = drops.firstIndex(where: { $0.id == id }) {
             if drops[index].events.count < CourierLimits.undelivered { drops[index].events.append(event) }
             return
@@ -49,12 +49,12 @@ struct UndeliveredDrops {
         }
     }
 
-    mutating func sentSpeculatively(_ id: LetterID, at now: WallTime) {
+    mutating func sentSpeculatively(_ id: MailID, at now: WallTime) {
         if let index = drops.firstIndex(where: { $0.id == id }) { drops[index].lastSpeculative = now }
     }
 
     /// - Returns: the events it came in, none of which needs to be told again.
-    mutating func delivered(_ id: LetterID) -> [EventID] {
+    mutating func delivered(_ id: MailID) -> [EventID] {
         defer { drops.removeAll { $0.id == id } }
         return self[id]?.events ?? []
     }

@@ -34,11 +34,15 @@ final class MailArchive {
     /// What was just taken in, and what a relay just confirmed, is on the disk before anything else is done.
     func keep(_ mail: CarriedEnvelope, at now: Instant) {
         let isNews = publications.updateValue(mail.publications, forKey: mail.id) != mail.publications
+        put(mail)
+        if isNews, arrivals.take(at: now) { vault.flush() }
+    }
+
+    private func put(_ mail: CarriedEnvelope) {
         // The tier that makes room first does so here, too.
         vault.put(
             mail.vaultValue, for: mail.id.bytes, in: BoxStores.mail, evictionClass: mail.tier == .favorite ? 1 : 0,
             within: VaultLimits.gathered)
-        if isNews, arrivals.take(at: now) { vault.flush() }
     }
 
     func forget(_ id: MailID, at now: Instant) {
@@ -65,7 +69,15 @@ final class MailArchive {
 
     /// Call it once, before the courier starts.
     func restore(into courier: Courier, at now: Now) {
-        let carried = vault.read(BoxStores.mail) { CarriedEnvelope(key: $0, value: $1) }
+        let rows = vault.read(BoxStores.mail) { key, value in
+            CarriedEnvelope(key: key, value: value).map { (key: key, mail: $0) }
+        }
+        // Those under the names of an earlier version get their own, in one write.
+        for row in rows where row.key != row.mail.id.bytes {
+            vault.remove(row.key, from: BoxStores.mail, within: VaultLimits.gathered)
+            put(row.mail)
+        }
+        let carried = rows.map(\.mail)
         for mail in carried { publications[mail.id] = mail.publications }
         courier.restore(carried, dealt: vault.read(BoxStores.dealtDrops) { DealtDrop(key: $0, value: $1) }, at: now)
     }
@@ -75,7 +87,7 @@ final class MailArchive {
 
 extension DealtDrop {
     init?(key: [UInt8], value: [UInt8]) {
-        guard [LetterID.size, Bytes32.size].contains(key.count) else { return nil }
+        guard [MailID.size, Bytes32.size].contains(key.count) else { return nil }
         let at = value.withUnsafeBytes { bytes -> UInt64? in
             var reader = ByteReader(bytes)
             return reader.readUInt64().flatMap { reader.isAtEnd ? $0 : nil }
@@ -127,7 +139,7 @@ extension CarriedEnvelope {
                 lastRemoteHandover: handover == never ? nil : handover,
                 lastPublished: published == never ? nil : published, publications: publications)
         }
-        guard let record, record.id.bytes == key else { return nil }
+        guard let record, [record.id.bytes, MailID.byCiphertext(record.envelope)].contains(key) else { return nil }
         self = record
     }
 }

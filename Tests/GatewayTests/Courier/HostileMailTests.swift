@@ -121,6 +121,65 @@ final class HostileMailTests: XCTestCase {
         XCTAssertEqual(rig.handed.count, 2)
     }
 
+    /// What a letter says outside its ciphertext anybody can change who has seen it.
+    private func alterations(of mail: CourierEnvelope) -> [CourierEnvelope] {
+        var (locked, late, misdirected) = (mail, mail, mail)
+        locked.prekeyID = 77
+        late.expiry = WallTime(milliseconds: mail.expiry.milliseconds - 1)
+        misdirected.recipientTag = mallory.mail(1, at: Clock.now().wall).recipientTag
+        return [locked, late, misdirected]
+    }
+
+    func testAnAlteredLetterIsNeverTakenForTheGenuineOne() throws {
+        let genuine = bob.mail(1, copies: 1, at: Clock.now().wall)
+        for altered in alterations(of: genuine) {
+            for (isAlteredDropped, isGenuineDropped) in [(false, false), (false, true), (true, false), (true, true)] {
+                for isAlteredFirst in [false, true] {
+                    let rig = CourierRig()
+                    var arrivals = [(altered, mallory, isAlteredDropped), (genuine, alice, isGenuineDropped)]
+                    if !isAlteredFirst { arrivals.reverse() }
+                    for (mail, depositor, isDropped) in arrivals {
+                        rig.meet(bob, .proven)
+                        if isDropped { rig.tell(try rig.drop(mail)) } else { rig.deposit(mail, from: depositor) }
+                        // Delivered before the other comes.
+                        rig.meet(bob, .proven)
+                        rig.advance(by: .seconds(10))
+                    }
+                    XCTAssertEqual(rig.handed.filter { $0 == genuine }.count, 1)
+                    XCTAssertEqual(rig.count(.depositDelivered) + rig.count(.dropRepeated), 0)
+
+                    let waiting = CourierRig()
+                    waiting.meet(bob, .relayed)
+                    for (mail, depositor, isDropped) in arrivals {
+                        if isDropped {
+                            waiting.tell(try waiting.drop(mail))
+                        } else {
+                            waiting.deposit(mail, from: depositor)
+                        }
+                    }
+                    waiting.meet(bob, .proven)
+                    waiting.advance(by: .seconds(10))
+                    XCTAssertEqual(waiting.handed.filter { $0 == genuine }.count, 1)
+                }
+            }
+        }
+    }
+
+    func testAnAlteredDepositThatComesFirstIsKeptApartOverARestart() {
+        let rig = CourierRig()
+        let genuine = bob.mail(1, copies: 4, at: rig.now.wall)
+        for altered in alterations(of: genuine) { rig.deposit(altered, from: mallory) }
+        XCTAssertEqual(rig.kept.count, 1, "a depositor's ciphertext is one envelope")
+        rig.deposit(genuine, from: alice)
+        XCTAssertEqual(rig.kept.count, 2)
+        rig.deposit(genuine, from: mallory)
+        XCTAssertEqual(rig.kept.count, 2)
+        rig.restart()
+        rig.meet(bob, .proven)
+        XCTAssertTrue(rig.handed.contains(genuine))
+        XCTAssertTrue(rig.kept.isEmpty)
+    }
+
     func testWhoeverLeavesManyDoesNotHoldUpTheCopiesOfOthers() {
         let rig = CourierRig()
         for person in 50..<55 as Range<UInt64> {
