@@ -12,11 +12,7 @@ extension Messenger {
         judgeAges(at: now)
         if offersPrekeys { desk?.start(at: now) }
         drainDesk(at: now)
-        for envelope in heldMail {
-            take(envelope, at: now)
-            emit(.discardHeld(envelope))
-        }
-        heldMail.removeAll()
+        openHeldMail(at: now)
         for peer in outbox.peers { leaveWithOthers(peer, at: now) }
     }
 
@@ -24,13 +20,30 @@ extension Messenger {
         for (peer, entry) in outbox.date(at: now) { report(entry, to: peer, .failed(.expired)) }
     }
 
+    /// What is sealed to a prekey that is not there stays until it expires: keys may come back with a backup.
+    private func openHeldMail(at now: Now) {
+        guard let desk else { return }
+        heldMail = heldMail.filter { envelope in
+            let isDone = desk.takeHeld(envelope, at: now) { trust.isBlocked($0.fingerprint) }
+            drainDesk(at: now)
+            if isDone { emit(.discardHeld(envelope)) }
+            return !isDone
+        }
+    }
+
     /// Keeps what cannot be opened yet: whoever brought it need not have it any more.
     func hold(_ envelope: CourierEnvelope) -> Bool {
         guard let desk, desk.mayBeForUs(envelope) else { return false }
-        guard !heldMail.contains(where: { $0.ciphertext == envelope.ciphertext }) else { return true }
-        guard heldMail.count < MessengerLimits.heldMail else {
-            drops.count(.noRoomForMail)
-            return false
+        // Whatever else differs is another letter: anybody can make it, and have it come first.
+        let envelope = envelope.withCopies(1)
+        guard !heldMail.contains(envelope) else { return true }
+        if heldMail.count >= MessengerLimits.heldMail {
+            // What may never open makes room for what does: anybody can seal to keys that nobody has.
+            guard desk.hasKey(of: envelope), let locked = heldMail.firstIndex(where: { !desk.hasKey(of: $0) }) else {
+                drops.count(.noRoomForMail)
+                return false
+            }
+            emit(.discardHeld(heldMail.remove(at: locked)))
         }
         heldMail.append(envelope)
         emit(.store(.held(envelope)))

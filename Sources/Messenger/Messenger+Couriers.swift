@@ -225,7 +225,7 @@ extension Messenger {
         }
         for (peer, entry) in outbox.restore(memory.messages, at: now) { report(entry, to: peer, .failed(.displaced)) }
         lastNumber = max(lastNumber, outbox.highestNumber)
-        heldMail = Array(memory.held.prefix(MessengerLimits.heldMail))
+        heldMail = Array(memory.held.map { $0.withCopies(1) }.prefix(MessengerLimits.heldMail))
         armSweep(at: now)
         guard isClockGood else { return }
         isClockGood = false

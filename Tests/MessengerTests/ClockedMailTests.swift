@@ -111,6 +111,31 @@ final class ClockedMailTests: XCTestCase {
         XCTAssertTrue(bob.held.isEmpty)
     }
 
+    func testAnAlteredCopyThatComesFirstKeepsNobodyFromTheGenuineOne() throws {
+        let (anna, bob) = try couple()
+        _ = try table.seat("carl", 3, isNeighbour: true)
+        try say("hello", anna, to: bob)
+        let genuine = anna.deposits[0].envelope
+        var (locked, broken, late) = (genuine, genuine, genuine)
+        locked.prekeyID = 77
+        broken.ciphertext[40] ^= 1
+        late.expiry = late.expiry.later(milliseconds: 1)
+        bob.restart(at: wrong[0], isClockGood: false)
+        for envelope in [locked, broken, late, genuine, genuine.withCopies(2)] {
+            XCTAssertTrue(bob.messenger.take(envelope, at: wrong[0]))
+        }
+        table.settle()
+        XCTAssertEqual(bob.held, [locked, broken, late, genuine].map { $0.withCopies(1) }, "budgets make no letters")
+        table.does { bob.messenger.setClock(isGood: true, at: $0) }
+        XCTAssertEqual(texts(bob.news()), ["hello"])
+        XCTAssertEqual(bob.held, [locked.withCopies(1)], "its key may come back with a backup")
+        table.does { bob.restart(at: $0) }
+        XCTAssertEqual(bob.held.count, 1)
+        table.pass(.hours(25))
+        table.does { bob.restart(at: $0) }
+        XCTAssertTrue(bob.held.isEmpty, "until it expires")
+    }
+
     func testHeldMailIsBounded() throws {
         let (anna, bob) = try couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
@@ -124,6 +149,23 @@ final class ClockedMailTests: XCTestCase {
         table.settle()
         XCTAssertEqual(bob.held.count, MessengerLimits.heldMail)
         XCTAssertEqual(bob.messenger.drops[.noRoomForMail], 2)
+    }
+
+    func testHeldMailThatMayNeverOpenMakesRoomForWhatDoes() throws {
+        let (anna, bob) = try couple()
+        _ = try table.seat("carl", 3, isNeighbour: true)
+        try say("hello", anna, to: bob)
+        bob.restart(at: wrong[0], isClockGood: false)
+        for number in 0..<(MessengerLimits.heldMail + 1) {
+            var locked = anna.deposits[0].envelope
+            locked.prekeyID = UInt32(1_000 + number)
+            XCTAssertEqual(bob.messenger.take(locked, at: wrong[0]), number < MessengerLimits.heldMail)
+        }
+        XCTAssertTrue(bob.messenger.take(anna.deposits[0].envelope, at: wrong[0]))
+        table.settle()
+        XCTAssertEqual(bob.held.count, MessengerLimits.heldMail)
+        table.does { bob.messenger.setClock(isGood: true, at: $0) }
+        XCTAssertEqual(texts(bob.news()), ["hello"])
     }
 
     func testPrekeysAreNeitherMadeNorRotatedByAWrongClock() throws {

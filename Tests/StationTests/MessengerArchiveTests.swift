@@ -1,8 +1,11 @@
+import Basics
 import Crypto
 import EventLoop
 import Foundation
+import Gateway
 import Messenger
 import Vault
+import Wire
 import XCTest
 
 @testable import Station
@@ -43,5 +46,32 @@ final class MessengerArchiveTests: XCTestCase {
         archive.keep(.prekeys(OwnPrekeys().snapshot))
         XCTAssertFalse(archive.keepsPrekeys())
         XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: file)), damaged)
+    }
+
+    private func makeVault() -> Vault {
+        Vault(
+            in: folder, masterKey: key, stores: BoxStores.chat, loop: EmbeddedLoop(),
+            random: SystemRandomNumberGenerator())
+    }
+
+    func testHeldLettersAreToldApartByAllTheySayAndThoseOfEarlierVersionsAreKept() throws {
+        let vault = makeVault()
+        let genuine = CourierEnvelope(
+            recipientTag: [UInt8](repeating: 1, count: 16), expiry: WallTime(milliseconds: 9_000), ciphertext: [1, 2])
+        var altered = genuine
+        altered.prekeyID = 7
+        let archive = MessengerArchive(vault, in: folder, masterKey: key)
+        archive.keep(.held(altered))
+        archive.keep(.held(genuine))
+        XCTAssertEqual(archive.memory.held, [altered, genuine])
+        archive.discard(held: altered)
+        XCTAssertEqual(archive.memory.held, [genuine])
+        archive.discard(held: genuine)
+
+        vault.put(try XCTUnwrap(genuine.encoded()), for: MailID.byCiphertext(genuine), in: BoxStores.heldMail)
+        XCTAssertEqual(archive.memory.held, [genuine])
+        XCTAssertEqual(archive.memory.held, [genuine], "nor does it go when it gets its new name")
+        archive.discard(held: genuine)
+        XCTAssertEqual(archive.memory.held, [])
     }
 }

@@ -88,12 +88,27 @@ public final class MailDesk {
         mailbox.isForUs(envelope, at: envelope.expiry.before(MessengerLimits.outboxLife))
     }
 
+    /// Whether the key that an envelope says it is sealed to is there.
+    func hasKey(of envelope: CourierEnvelope) -> Bool { envelope.prekeyID.map { prekeys.contains($0) } ?? true }
+
     /// Opens an envelope, whoever brought it.
     /// - Returns: whether it need not be brought again.
     @discardableResult
     public func take(
         _ envelope: CourierEnvelope, at now: Now, isBlocked: (NoisePublicKey) -> Bool = { _ in false }
     ) -> Bool {
+        open(envelope, at: now, isBlocked: isBlocked).isHandled
+    }
+
+    /// Opens an envelope that nobody will bring again.
+    /// - Returns: whether it need not be kept any longer.
+    func takeHeld(_ envelope: CourierEnvelope, at now: Now, isBlocked: (NoisePublicKey) -> Bool) -> Bool {
+        !open(envelope, at: now, isBlocked: isBlocked).isWaitingForKey
+    }
+
+    private func open(
+        _ envelope: CourierEnvelope, at now: Now, isBlocked: (NoisePublicKey) -> Bool
+    ) -> Mailbox.Opening {
         let opening = mailbox.open(
             envelope, prekeys: &prekeys, at: now.wall, isBlocked: isBlocked, using: &random)
         switch opening.consumption {
@@ -109,7 +124,7 @@ public final class MailDesk {
         case .letter(let letter): effects.append(.letter(letter))
         case .dropped(let why): drops.count(why)
         }
-        return opening.isHandled
+        return opening
     }
 
     /// Keeps the bundle of somebody else for sealing to.

@@ -29,6 +29,9 @@ public struct Mailbox {
             case .dropped: false
             }
         }
+
+        /// Whether it does not open now, and may later: only a key is missing.
+        var isWaitingForKey: Bool { if case .dropped(.unknownPrekey) = result { true } else { false } }
     }
 
     public enum Result: Sendable {

@@ -61,6 +61,8 @@ public struct OwnPrekeys: Secret, Sendable {
         keys.first { $0.id == id && !$0.isSpent(at: now) }?.pair
     }
 
+    func contains(_ id: UInt32) -> Bool { keys.contains { $0.id == id } }
+
     /// Marks a key as used by mail that opened.
     public mutating func consume(
         _ id: UInt32, at now: WallTime, using random: inout some RandomNumberGenerator
