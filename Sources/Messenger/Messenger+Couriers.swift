@@ -48,6 +48,9 @@ extension Messenger {
         }
     }
 
+    /// Whether a drop is still to be made: its message has not arrived meanwhile, and the person still wants drops.
+    public func isWanted(_ ticket: DropTicket) -> Bool { ownDrops.isActive(ticket) }
+
     /// What came of a drop: a relay confirmed it, or none did.
     public func dropped(_ ticket: DropTicket, isConfirmed: Bool, at now: Now) {
         guard let published = ownDrops.ended(ticket, isConfirmed: isConfirmed, at: now.wall) else { return }

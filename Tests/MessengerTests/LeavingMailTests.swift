@@ -172,6 +172,22 @@ final class LeavingMailTests: XCTestCase {
         XCTAssertEqual(anna.drops.count, 1)
     }
 
+    func testADropIsWantedUntilItsMessageArrivesOrThePersonWantsNone() throws {
+        let (anna, bob) = try couple()
+        table.does { anna.messenger.setDropRelays(.connected, at: $0) }
+        try say("hello", anna, to: bob)
+        let first = try XCTUnwrap(anna.drops.first).ticket
+        XCTAssertTrue(anna.messenger.isWanted(first))
+        table.join(anna, bob)
+        XCTAssertFalse(anna.messenger.isWanted(first))
+        table.separate(anna, bob)
+        try say("again", anna, to: bob)
+        let second = try XCTUnwrap(anna.drops.last).ticket
+        XCTAssertTrue(anna.messenger.isWanted(second))
+        table.does { anna.messenger.setDropRelays(.off, at: $0) }
+        XCTAssertFalse(anna.messenger.isWanted(second))
+    }
+
     /// What was seen survives in the courier: `DropTests.testSeenDropsSurviveARestart`.
     func testDedupSurvivesRelaunchPublishedSeenButNotForMerelyQueued() throws {
         let (anna, bob) = try couple()

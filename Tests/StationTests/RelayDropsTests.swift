@@ -121,4 +121,25 @@ final class RelayDropsTests: XCTestCase {
         XCTAssertEqual(outcomes.count, 70)
         XCTAssertTrue(outcomes.allSatisfy { !$0.isConfirmed })
     }
+
+    func testWhatIsNotWantedAnyMoreIsNotLeft() {
+        answer = nil
+        var unwanted: Set<String> = []
+        drops.isWanted = { !unwanted.contains($0.messageID) }
+        for number in 0..<64 { leave("\(number)", for: 1) }
+        unwanted = Set((20..<64).map { "\($0)" })
+        leave("64", for: 2)
+        XCTAssertEqual(outcomes.count, 0, "there is room where nothing is wanted")
+        advance(by: .minutes(5))
+        XCTAssertEqual(events.count, 21)
+        XCTAssertEqual(Set(outcomes.map(\.messageID)), Set((0..<20).map { "\($0)" } + ["64"]))
+    }
+
+    func testTurnsAreRememberedOnlyOfThoseForWhomSomethingWaits() {
+        answer = nil
+        for person in 2..<12 as Range<UInt8> { leave("to \(person)", for: person) }
+        for number in 0..<40 { leave("\(number)", for: 1) }
+        advance(by: .minutes(1))
+        XCTAssertEqual(Set(drops.turns.keys), [[UInt8](repeating: 1, count: 16)])
+    }
 }

@@ -88,8 +88,11 @@ struct OwnDrops {
         waiting.removeAll { $0.ticket.key == key }
     }
 
+    /// Whether anybody waits for what comes of it.
+    func isActive(_ ticket: DropTicket) -> Bool { active[ticket.key] == ticket.operation }
+
     private mutating func end(_ ticket: DropTicket) -> Bool {
-        guard active[ticket.key] == ticket.operation else { return false }
+        guard isActive(ticket) else { return false }
         active[ticket.key] = nil
         return true
     }

@@ -51,6 +51,7 @@ final class PrivateChat {
         drops?.onLetter = { [weak self] envelope in
             self?.perform { messenger, now in messenger.take(envelope, at: now) } ?? false
         }
+        drops?.isWanted = { [weak self] ticket in self?.messenger.isWanted(ticket) ?? false }
         drops?.onOutcome = { [weak self] ticket, isConfirmed in
             self?.perform { messenger, now in messenger.dropped(ticket, isConfirmed: isConfirmed, at: now) }
         }

@@ -19,6 +19,8 @@ final class RelayDrops {
 
     /// A letter came in. Answers whether it need not be brought again.
     var onLetter: ((CourierEnvelope) -> Bool)?
+    /// Whether a letter is still to be left: it may have arrived since, or the person may not want it any more.
+    var isWanted: ((DropTicket) -> Bool)?
     /// What came of a letter that was left.
     var onOutcome: ((DropTicket, _ isConfirmed: Bool) -> Void)?
 
@@ -34,7 +36,7 @@ final class RelayDrops {
     /// In order of arrival.
     private var waiting: [Waiting] = []
     /// When each of those for whom something waits had a turn last, by the tag their letters bear.
-    private var turns: [[UInt8]: UInt64] = [:]
+    private(set) var turns: [[UInt8]: UInt64] = [:]
     private var lastTurn: UInt64 = 0
     private var handled = BoundedSet<EventID>(capacity: RelayDropLimits.remembered)
     /// The day whose tags are asked for.
@@ -50,6 +52,7 @@ final class RelayDrops {
 
     /// Each under a key that nobody keeps, over connections of its own, as soon as some are free.
     func leave(_ envelope: CourierEnvelope, _ ticket: DropTicket, at now: Now) {
+        forgetUnwanted()
         guard underWay.count + waiting.count < RelayDropLimits.pending else {
             onOutcome?(ticket, false)
             return
@@ -66,7 +69,18 @@ final class RelayDrops {
         pump(at: now)
     }
 
+    private func forgetUnwanted() {
+        waiting.removeAll { !(isWanted?($0.ticket) ?? true) }
+        forgetTurns()
+    }
+
+    private func forgetTurns() {
+        let tags = Set(waiting.map(\.envelope.recipientTag))
+        turns = turns.filter { tags.contains($0.key) }
+    }
+
     private func pump(at now: Now) {
+        forgetUnwanted()
         while client.hasRoomForIsolated(to: client.defaultRelays, at: now), let next = takeNext() {
             // It is dated when it goes, not when it was asked for.
             guard let event = Courier.drop(of: next.envelope, at: now.wall, using: &random) else {
@@ -84,7 +98,7 @@ final class RelayDrops {
         let next = waiting.remove(at: index)
         lastTurn += 1
         turns[next.envelope.recipientTag] = lastTurn
-        if waiting.isEmpty { turns.removeAll() }
+        forgetTurns()
         return next
     }
 
