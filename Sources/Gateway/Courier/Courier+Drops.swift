@@ -51,7 +51,7 @@ extension Courier {
     /// A verified event under one of our subscriptions, in the order of chapter 06 §5.6.
     public func relayEvent(_ event: VerifiedEvent, of subscription: String, at now: Now) {
         guard isUsingRelays else { return outcomes.count(.switchedOff) }
-        pages.note(event.event.createdAt, under: subscription)
+        pages.note(event.event.createdAt, under: subscription, at: now.monotonic)
         guard event.event.kind == EventKind.courierDrop else { return outcomes.count(.dropWrongKind) }
         guard !memory.contains(event.id, at: now.wall) else { return outcomes.count(.dropRepeated) }
         // Three bytes make four characters.
@@ -89,22 +89,33 @@ extension Courier {
         guard isUsingRelays, configuration.policy.readsAllDrops else { return }
         let isPage = paging.contains(subscription)
         let base = isPage ? String(subscription.dropLast(Courier.olderSuffix.count)) : subscription
-        guard let tags = subscribed[base] else { return }
-        let since = now.wall.unixSeconds - CourierLimits.dropLookBack
-        let next = pages.loaded(subscription, since: since, at: now.monotonic)
+        let next = pages.loaded(subscription, since: Courier.firstSecond(at: now.wall))
         if isPage { endPage(of: base) }
-        switch next {
-        case .nothing: break
-        case .throttled: outcomes.count(.dropsUnread)
-        case .until(let until):
-            let id = base + Courier.olderSuffix
-            paging.insert(id)
-            pages.began(id, until: until)
-            var filter = Courier.filter(tags, since: since)
-            filter.until = until
-            emit(.subscribe(id: id, filter))
+        guard case .until(let until) = next, !askOlder(base, until: until, at: now) else { return }
+        outcomes.count(.dropsUnread)
+    }
+
+    /// - Returns: false where it has to wait for its turn.
+    private func askOlder(_ base: String, until: Int64, at now: Now) -> Bool {
+        let id = base + Courier.olderSuffix
+        guard let tags = subscribed[base], !paging.contains(id) else { return true }
+        guard pages.takeTurn(base, until: until, at: now.monotonic) else { return false }
+        paging.insert(id)
+        pages.began(id, until: until)
+        var filter = Courier.filter(tags, since: Courier.firstSecond(at: now.wall))
+        filter.until = until
+        emit(.subscribe(id: id, filter))
+        return true
+    }
+
+    private func goOnReading(at now: Now) {
+        for subscription in pages.late(at: now.monotonic) { loaded(subscription, at: now) }
+        for (base, until) in pages.waiting {
+            guard askOlder(base, until: until, at: now) else { return }
         }
     }
+
+    private static func firstSecond(at wall: WallTime) -> Int64 { wall.unixSeconds - CourierLimits.dropLookBack }
 
     private func endPage(of base: String) {
         let id = base + Courier.olderSuffix
@@ -151,7 +162,7 @@ extension Courier {
             pages.ended(id)
             emit(.unsubscribe(id: id))
         }
-        let since = wall.unixSeconds - CourierLimits.dropLookBack
+        let since = Courier.firstSecond(at: wall)
         for (id, tags) in wanted.sorted(by: { $0.key < $1.key }) where subscribed[id] != tags {
             pages.began(id)
             emit(.subscribe(id: id, Courier.filter(tags, since: since)))
@@ -177,7 +188,7 @@ extension Courier {
     // MARK: Time
 
     var relayDeadline: Instant? {
-        [refreshDue, nextRegularRefresh, retryAt].compactMap { $0 }.min()
+        [refreshDue, nextRegularRefresh, retryAt, pages.nextDeadline].compactMap { $0 }.min()
     }
 
     func relayTimeout(at now: Now) {
@@ -187,6 +198,7 @@ extension Courier {
         } else if let due = nextRegularRefresh, due <= now.monotonic {
             refresh(at: now)
         }
+        goOnReading(at: now)
         publishDue(at: now)
     }
 

@@ -240,17 +240,22 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.requests.count, 4)
     }
 
-    /// A relay that answers like a real one: the newest hundred that match.
-    private func answer(_ rig: CourierRig, from kept: [VerifiedEvent]) {
+    /// A relay that answers like a real one: the newest hundred that match. Of each answer some may be lost.
+    private func answer(_ rig: CourierRig, from kept: [VerifiedEvent], losing lost: Int) {
         var answered: Set<String> = []
         while let (id, filter) = rig.subscriptions.first(where: { answered.insert("\($0.key) \($0.value)").inserted }) {
             let found = kept.filter { filter.matches($0.event) }.sorted { $0.event.createdAt > $1.event.createdAt }
-            for event in found.prefix(filter.limit ?? 0) { rig.tell(event, of: id) }
+            for event in found.prefix(filter.limit ?? 0).dropFirst(lost) { rig.tell(event, of: id) }
             rig.load(id)
         }
     }
 
     func testAHundredWorthlessDropsHideNobodysLetter() throws {
+        // Of an answer, what has expired or is told again does not come this far.
+        for lost in [0, 1, 40] { try hide(losing: lost) }
+    }
+
+    private func hide(losing lost: Int) throws {
         let rig = CourierRig()
         let mail = alice.mail(1, at: rig.now.wall)
         var kept = [try rig.drop(mail)]
@@ -266,10 +271,29 @@ final class DropTests: XCTestCase {
         rig.meet(bob, .relayed)
         rig.advance(by: .minutes(2))
         rig.forget()
-        answer(rig, from: kept)
+        answer(rig, from: kept, losing: lost)
         XCTAssertTrue(rig.handed.contains { $0.ciphertext == mail.ciphertext })
         XCTAssertEqual(rig.subscriptions.count, 1, "what was asked for once is closed")
-        XCTAssertEqual(rig.requests, ["+", "-", "+", "-", "+", "-"].map { $0 + "bridge-courier-drops-older" })
+        // The last tells that there is nothing older.
+        let pages = [[String]](repeating: ["+", "-"], count: 4).joined()
+        XCTAssertEqual(rig.requests, pages.map { $0 + "bridge-courier-drops-older" })
+    }
+
+    func testAnAnswerThatComesAfterItWasGivenUpIsReadOnFrom() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .relayed)
+        rig.advance(by: .minutes(2))
+        rig.load()
+        rig.forget()
+        let drops = try (0..<3 as Range<UInt8>).map { try rig.drop(alice.mail($0, at: rig.now.wall)) }
+        for drop in drops { rig.tell(drop) }
+        XCTAssertEqual(rig.requests, [], "more of it may be on the way")
+        rig.advance(by: .seconds(10))
+        XCTAssertEqual(rig.requests, ["+bridge-courier-drops-older"])
+        XCTAssertEqual(rig.subscriptions["bridge-courier-drops-older"]?.until, drops[0].event.createdAt - 1)
+        rig.load("bridge-courier-drops-older")
+        rig.advance(by: .minutes(5))
+        XCTAssertEqual(rig.requests, ["+", "-"].map { $0 + "bridge-courier-drops-older" })
     }
 
     func testFurtherAnswersAreFewAndEndWhereRelaysHaveNoMore() throws {
@@ -295,6 +319,10 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(asked, asked.sorted(by: >), "never back")
         XCTAssertEqual(rig.count(.dropsUnread), 1)
         XCTAssertNil(rig.subscriptions["bridge-courier-drops-older"])
+        rig.advance(by: .seconds(61))
+        XCTAssertLessThan(
+            try XCTUnwrap(rig.subscriptions["bridge-courier-drops-older"]?.until), try XCTUnwrap(asked.last),
+            "it goes on where it stopped")
         rig.call { $0.relayConnectivityChanged(false, at: $1) }
         rig.load()
         XCTAssertTrue(rig.subscriptions.isEmpty)
