@@ -9,27 +9,6 @@ import XCTest
 final class ClockedMailTests: XCTestCase {
     private let table = Table()
 
-    private func states(_ events: [MessengerEvent]) -> [DeliveryState] {
-        events.compactMap { if case .delivery(_, _, let state) = $0 { state } else { nil } }
-    }
-
-    private func texts(_ events: [MessengerEvent]) -> [String] {
-        events.compactMap { if case .message(_, _, let text) = $0 { text } else { nil } }
-    }
-
-    private func couple() throws -> (anna: Table.Seat, bob: Table.Seat) {
-        let (anna, bob) = (try table.seat("anna", 1, sealsMail: true), try table.seat("bob", 2, sealsMail: true))
-        try table.does { try anna.messenger.setFavorite(true, bob.peer, at: $0) }
-        try table.does { try bob.messenger.setFavorite(true, anna.peer, at: $0) }
-        table.separate(anna, bob)
-        _ = (anna.news(), bob.news())
-        return (anna, bob)
-    }
-
-    private func say(_ text: String, _ anna: Table.Seat, to bob: Table.Seat) throws {
-        try table.does { try anna.messenger.say(text, to: bob.peer, at: $0) }
-    }
-
     /// What a clock says that is wrong: in 1970, and ten years ahead.
     private var wrong: [Now] {
         [
@@ -41,8 +20,8 @@ final class ClockedMailTests: XCTestCase {
     }
 
     func testNoWrongClockGivesUpWhatWaits() throws {
-        let (anna, bob) = try couple()
-        try say("hello", anna, to: bob)
+        let (anna, bob) = try table.couple()
+        try table.say("hello", anna, to: bob)
         _ = anna.news()
         for now in wrong {
             anna.restart(at: now, isClockGood: false)
@@ -89,9 +68,9 @@ final class ClockedMailTests: XCTestCase {
     }
 
     func testMailThatComesOnAWrongClockIsReadWhenTheTimeIsKnown() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         let envelope = anna.deposits[0].envelope
         for now in wrong {
             bob.restart(at: now, isClockGood: false)
@@ -112,9 +91,9 @@ final class ClockedMailTests: XCTestCase {
     }
 
     func testAnAlteredCopyThatComesFirstKeepsNobodyFromTheGenuineOne() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         let genuine = anna.deposits[0].envelope
         var (locked, broken, late) = (genuine, genuine, genuine)
         locked.prekeyID = 77
@@ -137,9 +116,9 @@ final class ClockedMailTests: XCTestCase {
     }
 
     func testHeldMailIsBounded() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         bob.restart(at: wrong[0], isClockGood: false)
         for number in 0..<(MessengerLimits.heldMail + 2) {
             var envelope = anna.deposits[0].envelope
@@ -152,9 +131,9 @@ final class ClockedMailTests: XCTestCase {
     }
 
     func testHeldMailThatMayNeverOpenMakesRoomForWhatDoes() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         bob.restart(at: wrong[0], isClockGood: false)
         for number in 0..<(MessengerLimits.heldMail + 1) {
             var locked = anna.deposits[0].envelope

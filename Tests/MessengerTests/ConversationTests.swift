@@ -8,14 +8,6 @@ import XCTest
 final class ConversationTests: XCTestCase {
     private let table = Table()
 
-    private func states(_ events: [MessengerEvent]) -> [DeliveryState] {
-        events.compactMap { if case .delivery(_, _, let state) = $0 { state } else { nil } }
-    }
-
-    private func texts(_ events: [MessengerEvent]) -> [String] {
-        events.compactMap { if case .message(_, _, let text) = $0 { text } else { nil } }
-    }
-
     func testAMessageWaitsForTheSessionAndReportsEachStep() throws {
         let (anna, bob) = (try table.seat("anna", 1), try table.seat("bob", 2))
         try table.does { try anna.messenger.say("hello", to: bob.peer, at: $0) }

@@ -9,36 +9,12 @@ import XCTest
 final class LeavingMailTests: XCTestCase {
     private let table = Table()
 
-    private func states(_ events: [MessengerEvent]) -> [DeliveryState] {
-        events.compactMap { if case .delivery(_, _, let state) = $0 { state } else { nil } }
-    }
-
-    private func texts(_ events: [MessengerEvent]) -> [String] {
-        events.compactMap { if case .message(_, _, let text) = $0 { text } else { nil } }
-    }
-
-    /// Anna and Bob, who know each other and are apart.
-    private func couple() throws -> (anna: Table.Seat, bob: Table.Seat) {
-        let (anna, bob) = (try table.seat("anna", 1, sealsMail: true), try table.seat("bob", 2, sealsMail: true))
-        try table.does { try anna.messenger.setFavorite(true, bob.peer, at: $0) }
-        try table.does { try bob.messenger.setFavorite(true, anna.peer, at: $0) }
-        table.separate(anna, bob)
-        _ = (anna.news(), bob.news())
-        anna.forgetSent()
-        bob.forgetSent()
-        return (anna, bob)
-    }
-
-    private func say(_ text: String, _ anna: Table.Seat, to bob: Table.Seat) throws {
-        try table.does { try anna.messenger.say(text, to: bob.peer, at: $0) }
-    }
-
     // MARK: Couriers
 
     func testThreeNeighboursAreGivenTheSameSealedMessageAndItIsCarried() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         for byte in 3...7 as ClosedRange<UInt8> { _ = try table.seat("\(byte)", byte, isNeighbour: true) }
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         XCTAssertEqual(anna.deposits.count, 3)
         XCTAssertEqual(Set(anna.deposits.map(\.courier)).count, 3)
         XCTAssertEqual(Set(anna.deposits.map(\.envelope)).count, 1)
@@ -50,7 +26,7 @@ final class LeavingMailTests: XCTestCase {
     }
 
     func testMutualFavouritesAreAskedFirstAndStrangersToMailAreNot() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         var favorites: Set<PeerID> = []
         for byte in 3...9 as ClosedRange<UInt8> {
             let seat = try table.seat("\(byte)", byte, isNeighbour: true)
@@ -64,15 +40,15 @@ final class LeavingMailTests: XCTestCase {
             noiseKey: try Samples.key(90).publicKey, signingKey: anna.identity.signing.publicKey, nickname: "droid",
             isConnected: true, capabilities: [.privateMedia])
         anna.messenger.met(android, at: table.now)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         XCTAssertEqual(Set(anna.deposits.prefix(2).map(\.courier)), favorites)
         XCTAssertEqual(anna.deposits.count, 3)
         XCTAssertFalse(anna.deposits.contains { $0.courier == android.peerID || $0.courier == bob.peer })
     }
 
     func testWhoeverComesLaterIsOfferedWhatStillWaits() throws {
-        let (anna, bob) = try couple()
-        try say("hello", anna, to: bob)
+        let (anna, bob) = try table.couple()
+        try table.say("hello", anna, to: bob)
         XCTAssertEqual(states(anna.news()), [.sending])
         table.couriersTake = false
         _ = try table.seat("carl", 3, isNeighbour: true)
@@ -95,7 +71,7 @@ final class LeavingMailTests: XCTestCase {
         let carl = try table.seat("carl", 3, isNeighbour: true)
         _ = carl
         table.losing = [.privateMessage]
-        try say("over the mesh", anna, to: bob)
+        try table.say("over the mesh", anna, to: bob)
         XCTAssertTrue(anna.deposits.isEmpty)
         let dora = try table.seat("dora", 4, isNeighbour: true)
         // Its handshake does not come about at once.
@@ -108,10 +84,10 @@ final class LeavingMailTests: XCTestCase {
     // MARK: The other end
 
     func testMailIsShownOnceWhateverBringsItAndItsReceiptWaitsForASession() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         let carl = try table.seat("carl", 3, isNeighbour: true)
         _ = carl
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         let envelope = anna.deposits[0].envelope
         XCTAssertTrue(table.does { bob.messenger.take(envelope, at: $0) })
         XCTAssertTrue(table.does { bob.messenger.take(envelope, at: $0) })
@@ -126,9 +102,9 @@ final class LeavingMailTests: XCTestCase {
     }
 
     func testReceiptsOfMailAreOwedOnceAndHandshakesOnlyBegunWithWhoIsThere() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         table.losing = [.privateMessage]
         _ = table.does { bob.messenger.take(anna.deposits[0].envelope, at: $0) }
         table.join(anna, bob)
@@ -140,9 +116,9 @@ final class LeavingMailTests: XCTestCase {
     }
 
     func testMailOfTheBlockedIsNotShownAndNeedNotComeAgain() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         try table.does { try bob.messenger.setBlocked(true, anna.peer, at: $0) }
         _ = bob.news()
         XCTAssertTrue(table.does { bob.messenger.take(anna.deposits[0].envelope, at: $0) })
@@ -155,10 +131,10 @@ final class LeavingMailTests: XCTestCase {
 
     /// A message is left at relays once a day whatever is restarted.
     func testSealAndPublishOnce() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         table.does { anna.messenger.setDropRelays(.connected, at: $0) }
         table.relaysConfirm = true
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         XCTAssertEqual(anna.drops.count, 1)
         XCTAssertEqual(anna.drops[0].envelope.copies, 1)
         XCTAssertEqual(states(anna.news()), [.sending, .carried])
@@ -173,15 +149,15 @@ final class LeavingMailTests: XCTestCase {
     }
 
     func testADropIsWantedUntilItsMessageArrivesOrThePersonWantsNone() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         table.does { anna.messenger.setDropRelays(.connected, at: $0) }
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         let first = try XCTUnwrap(anna.drops.first).ticket
         XCTAssertTrue(anna.messenger.isWanted(first))
         table.join(anna, bob)
         XCTAssertFalse(anna.messenger.isWanted(first))
         table.separate(anna, bob)
-        try say("again", anna, to: bob)
+        try table.say("again", anna, to: bob)
         let second = try XCTUnwrap(anna.drops.last).ticket
         XCTAssertTrue(anna.messenger.isWanted(second))
         table.does { anna.messenger.setDropRelays(.off, at: $0) }
@@ -190,7 +166,7 @@ final class LeavingMailTests: XCTestCase {
 
     /// What was seen survives in the courier: `DropTests.testSeenDropsSurviveARestart`.
     func testDedupSurvivesRelaunchPublishedSeenButNotForMerelyQueued() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         func start(_ relays: DropRelays) {
             table.does { now in
                 anna.restart(at: now)
@@ -198,7 +174,7 @@ final class LeavingMailTests: XCTestCase {
             }
         }
         start(.disconnected)
-        try say("queued", anna, to: bob)
+        try table.say("queued", anna, to: bob)
         XCTAssertTrue(anna.drops.isEmpty && anna.published.isEmpty)
         table.relaysConfirm = true
         start(.connected)
@@ -211,10 +187,10 @@ final class LeavingMailTests: XCTestCase {
     }
 
     func testADropIsMadeFirstAndTakesNoCouriersPlace() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         for byte in 3...6 as ClosedRange<UInt8> { _ = try table.seat("\(byte)", byte, isNeighbour: true) }
         table.does { anna.messenger.setDropRelays(.connected, at: $0) }
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         XCTAssertEqual(anna.drops.count, 1)
         XCTAssertEqual(anna.deposits.count, 3)
         XCTAssertEqual(anna.drops[0].envelope.ciphertext, anna.deposits[0].envelope.ciphertext)
@@ -223,10 +199,10 @@ final class LeavingMailTests: XCTestCase {
     // MARK: Restarts
 
     func testWhatWaitsSurvivesARestartWithItsCouriersAttemptsAndNumber() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("one", anna, to: bob)
-        try say("two", anna, to: bob)
+        try table.say("one", anna, to: bob)
+        try table.say("two", anna, to: bob)
         table.pass(.hours(1))
         anna.restart(at: table.now)
         XCTAssertEqual(anna.messenger.undelivered, 2)
@@ -236,13 +212,13 @@ final class LeavingMailTests: XCTestCase {
         XCTAssertEqual(texts(bob.news()), ["one", "two"])
         XCTAssertEqual(states(anna.news()), [.delivered, .read, .delivered, .read])
         XCTAssertTrue(anna.outbox.isEmpty)
-        try say("three", anna, to: bob)
+        try table.say("three", anna, to: bob)
         XCTAssertTrue(anna.news().contains(.outgoing(number: 3, to: bob.peer, text: "three")))
     }
 
     func testADayIsADayAcrossRestarts() throws {
-        let (anna, bob) = try couple()
-        try say("hello", anna, to: bob)
+        let (anna, bob) = try table.couple()
+        try table.say("hello", anna, to: bob)
         table.pass(.hours(23))
         anna.restart(at: table.now)
         XCTAssertEqual(anna.messenger.undelivered, 1)
@@ -250,7 +226,7 @@ final class LeavingMailTests: XCTestCase {
         table.pass(.minutes(3))
         XCTAssertEqual(states(anna.news()).last, .failed(.expired))
         XCTAssertTrue(anna.outbox.isEmpty)
-        try say("again", anna, to: bob)
+        try table.say("again", anna, to: bob)
         table.pass(.minutes(1))
         table.does { now in anna.restart(at: now.advanced(by: .hours(25))) }
         XCTAssertEqual(anna.messenger.undelivered, 0)
@@ -259,9 +235,9 @@ final class LeavingMailTests: XCTestCase {
     }
 
     func testAMessageShownBeforeARestartIsNotShownAgainAndItsReceiptIsStillOwed() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         let envelope = anna.deposits[0].envelope
         _ = table.does { bob.messenger.take(envelope, at: $0) }
         XCTAssertEqual(texts(bob.news()), ["hello"])

@@ -9,25 +9,13 @@ import XCTest
 final class SealedOnceTests: XCTestCase {
     private let table = Table()
 
-    private func couple() throws -> (anna: Table.Seat, bob: Table.Seat) {
-        let (anna, bob) = (try table.seat("anna", 1, sealsMail: true), try table.seat("bob", 2, sealsMail: true))
-        try table.does { try anna.messenger.setFavorite(true, bob.peer, at: $0) }
-        try table.does { try bob.messenger.setFavorite(true, anna.peer, at: $0) }
-        table.separate(anna, bob)
-        return (anna, bob)
-    }
-
-    private func say(_ text: String, _ anna: Table.Seat, to bob: Table.Seat) throws {
-        try table.does { try anna.messenger.say(text, to: bob.peer, at: $0) }
-    }
-
     /// The process may die at any moment after what is stored before the first envelope leaves.
     func testNoRestartMakesAnotherEnvelopeOfTheSameMessage() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
         table.couriersTake = false
         table.does { anna.messenger.setDropRelays(.connected, at: $0) }
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         for byte in 4...8 as ClosedRange<UInt8> {
             anna.restart(at: table.now)
             table.does { anna.messenger.setDropRelays(.connected, at: $0) }
@@ -45,7 +33,7 @@ final class SealedOnceTests: XCTestCase {
     }
 
     func testTheEnvelopeIsStoredBeforeItLeaves() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         let carl = try table.seat("carl", 3, isNeighbour: true)
         _ = carl
         try anna.messenger.say("hello", to: bob.peer, at: table.now)
@@ -97,9 +85,9 @@ final class SealedOnceTests: XCTestCase {
     }
 
     func testARecordComesBackWithItsEnvelopeOrNotAtAll() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         _ = try table.seat("carl", 3, isNeighbour: true)
-        try say("hello", anna, to: bob)
+        try table.say("hello", anna, to: bob)
         let bytes = try XCTUnwrap(anna.outbox.values.first)
         let record = try XCTUnwrap(OutboxRecord(messageID: "m", decoding: bytes))
         XCTAssertEqual(record.sealed, anna.deposits[0].envelope)
@@ -112,10 +100,10 @@ final class SealedOnceTests: XCTestCase {
     // MARK: Drops that wait for a relay
 
     func testAMessageThatArrivedMeanwhileIsNotLeftAtARelay() throws {
-        let (anna, bob) = try couple()
+        let (anna, bob) = try table.couple()
         table.does { anna.messenger.setDropRelays(.disconnected, at: $0) }
-        try say("hello", anna, to: bob)
-        try say("and this", anna, to: bob)
+        try table.say("hello", anna, to: bob)
+        try table.say("and this", anna, to: bob)
         XCTAssertEqual(anna.messenger.ownDrops.waitingCount, 2)
         table.join(anna, bob)
         XCTAssertEqual(anna.messenger.undelivered, 0)

@@ -183,3 +183,29 @@ final class Table {
         }
     }
 }
+
+extension Table {
+    /// Anna and Bob, favourites of each other, who are apart.
+    func couple() throws -> (anna: Seat, bob: Seat) {
+        let (anna, bob) = (try seat("anna", 1, sealsMail: true), try seat("bob", 2, sealsMail: true))
+        try does { try anna.messenger.setFavorite(true, bob.peer, at: $0) }
+        try does { try bob.messenger.setFavorite(true, anna.peer, at: $0) }
+        separate(anna, bob)
+        _ = (anna.news(), bob.news())
+        anna.forgetSent()
+        bob.forgetSent()
+        return (anna, bob)
+    }
+
+    func say(_ text: String, _ anna: Seat, to bob: Seat) throws {
+        try does { try anna.messenger.say(text, to: bob.peer, at: $0) }
+    }
+}
+
+func states(_ events: [MessengerEvent]) -> [DeliveryState] {
+    events.compactMap { if case .delivery(_, _, let state) = $0 { state } else { nil } }
+}
+
+func texts(_ events: [MessengerEvent]) -> [String] {
+    events.compactMap { if case .message(_, _, let text) = $0 { text } else { nil } }
+}
