@@ -15,11 +15,11 @@ import time
 from stage import PROGRAMS
 
 GATES = ("gate", "booth")
-PEOPLE = ("anna", "bob")
+PEOPLE = ("anna", "bob", "carol", "dave")
 # A gateway remembers 32,768 messages by their IDs once it has let go of them, and holds 1,000.
 MESSAGES = 34_000
-# Lines a second: more than people say, less than a gateway takes from two neighbours.
-PACE = 120
+# Lines a second: more than people say, less than a gateway takes from so many neighbours.
+PACE = 240
 
 
 def configure(folder, name):
@@ -57,7 +57,7 @@ def main():
         while least < MESSAGES:
             time.sleep(1)
             for _ in range(PACE):
-                people[said % 2].stdin.write(f"line {said}\n".encode())
+                people[said % len(people)].stdin.write(f"line {said}\n".encode())
                 said += 1
             for person in people:
                 person.stdin.flush()

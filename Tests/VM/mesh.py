@@ -73,10 +73,10 @@ class Identity:
         self.key = Ed25519PrivateKey.generate()
         self.peer = hashlib.sha256(self.noise).digest()[:8]
 
-    def packet(self, kind, payload, ttl=7):
+    def packet(self, kind, payload, ttl=7, compresses=True):
         flags = 0
         body = payload
-        if len(payload) >= 100 and 10 * len(set(payload)) < 9 * min(len(payload), 256):
+        if compresses and len(payload) >= 100 and 10 * len(set(payload)) < 9 * min(len(payload), 256):
             deflate = zlib.compressobj(5, zlib.DEFLATED, -15, 8)
             small = deflate.compress(payload) + deflate.flush()
             if len(small) < len(payload):
@@ -91,8 +91,15 @@ class Identity:
         return self.packet(
             ANNOUNCE, bytes([1, len(name)]) + name + b"\x02\x20" + self.noise + b"\x03\x20" + signing)
 
-    def message(self, text):
-        return self.packet(MESSAGE, text.encode())
+    def message(self, text, compresses=True):
+        return self.packet(MESSAGE, text.encode(), compresses=compresses)
+
+    def message_of(self, size, salt):
+        """A text and its packet of so many bytes, which nobody is obliged to compress."""
+        text = hashlib.shake_256(salt.encode()).hexdigest(size)[:size - len(self.message("", False))]
+        packet = self.message(text, False)
+        assert len(packet) == size, len(packet)
+        return text, packet
 
     def leave(self):
         return self.packet(LEAVE, b"")

@@ -144,13 +144,16 @@ class Link:
         answer = self.request(struct.pack("<BHH", WRITE_REQUEST, switches[0], 1))
         assert answer == b"\x13", answer.hex()
 
+    def notify(self, value):
+        self.send(struct.pack("<BH", NOTIFICATION, Phone.VALUE) + value)
+
     def deliver(self, packet):
         """Sends a packet the way this link's role has it, in fragments if it must be."""
         for frame in mesh.frames(packet, min(self.mtu - 3, 512)):
             if self.is_client:
                 self.send(struct.pack("<BH", WRITE_COMMAND, self.target) + frame)
             else:
-                self.send(struct.pack("<BH", NOTIFICATION, Phone.VALUE) + frame)
+                self.notify(frame)
 
 
 class Phone:

@@ -1,7 +1,6 @@
 """What controllers and phones do to a box: it is to recover by itself, and to count it. A gateway on controller 0, a
 person on 1, phones on the others."""
 
-import hashlib
 import pathlib
 import sys
 import time
@@ -142,15 +141,19 @@ def testNotificationsOf517BytesAtAnMTUOf23AreUnderstood():
         if link.mtu != 23:
             raise Broken(f"MTU {link.mtu}")
         link.mtu = 517  # what the phone makes of it: notifications that no longer fit
-        text = hashlib.shake_256(b"uma").hexdigest(198)[:395]
-        packet = someone.identity.message(text)
-        end = time.monotonic() + PATIENCE
-        while f"<uma> {text}" not in anna().lines and time.monotonic() < end:
-            link.deliver(someone.identity.announce())
-            link.deliver(packet)
-            cast["world"].run(2)
-        anna().hears("uma", text, 1)
-        must_count(before, 1, "bluetooth", "beyond_mtu")
+        # A value of 512 bytes, the longest there may be, and what fills a PDU of 517: a frame with padding behind it.
+        for frame_size, padding, pdu_size in ((512, 0, 515), (500, 14, 517)):
+            text, packet = someone.identity.message_of(frame_size, f"uma {frame_size}")
+            value = packet + bytes([padding]) * padding
+            if 3 + len(value) != pdu_size:
+                raise Broken(f"a PDU of {3 + len(value)} bytes")
+            end = time.monotonic() + PATIENCE
+            while f"<uma> {text}" not in anna().lines and time.monotonic() < end:
+                link.deliver(someone.identity.announce())
+                link.notify(value)
+                cast["world"].run(2)
+            anna().hears("uma", text, 1)
+        must_count(before, 2, "bluetooth", "beyond_mtu")
     finally:
         someone.mtu_offer = 517
         someone.hide()
