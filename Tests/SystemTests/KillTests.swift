@@ -5,6 +5,8 @@ import XCTest
 /// Boxes that are killed, without a chance to tidy up, while they take letters in, publish them and hand them over. A
 /// letter that a box had not written down yet is gone with it; its writer has it still.
 final class KillTests: XCTestCase {
+    /// Seconds: a box that lost its subscription with its process asks again within a minute (chapter 06 §5.5).
+    private static let patience = 120
     private static let letters = 4
     private static let kills = 4
 
@@ -61,9 +63,11 @@ final class KillTests: XCTestCase {
     private func letters(_ person: Person) -> [String] { person.lines.filter { $0.hasPrefix("[private]") } }
 
     private func assertEachOnce(_ anna: Person, _ bella: Person) {
-        XCTAssertTrue(Programs.eventually { Set(letters(bella)).count == KillTests.letters }, "\(bella.lines)")
+        XCTAssertTrue(
+            Programs.eventually(within: KillTests.patience) { Set(letters(bella)).count == KillTests.letters },
+            "\(bella.lines)")
         for number in 1...KillTests.letters {
-            XCTAssertTrue(anna.sees("* \(number) to bella: read"), "\(anna.lines)")
+            XCTAssertTrue(anna.sees("* \(number) to bella: read", within: KillTests.patience), "\(anna.lines)")
         }
         XCTAssertEqual(
             letters(bella).sorted(), (1...KillTests.letters).map { "[private] <anna> letter \($0)." }, "each once")
@@ -117,7 +121,8 @@ final class KillTests: XCTestCase {
                 try start(name, in: room, setting)
             }
         }
-        XCTAssertTrue(bella.sees("[private] <anna> letter \(KillTests.letters)."), "\(bella.lines)")
+        XCTAssertTrue(
+            bella.sees("[private] <anna> letter \(KillTests.letters).", within: KillTests.patience), "\(bella.lines)")
         XCTAssertEqual(anna.leaves().status, 0)
         anna = try Person("anna", ["--trust-clock"], room: "room-b", in: scratch)
         assertEachOnce(anna, bella)

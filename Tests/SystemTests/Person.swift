@@ -16,7 +16,9 @@ final class Person {
 
     var lines: [String] { running.output.text.split(separator: "\n").map(String.init) }
     func types(_ line: String) { input.fileHandleForWriting.write(Data((line + "\n").utf8)) }
-    func sees(_ line: String) -> Bool { Programs.eventually { lines.contains(line) } }
+    func sees(_ line: String, within seconds: Int = 10) -> Bool {
+        Programs.eventually(within: seconds) { lines.contains(line) }
+    }
     func leaves() -> Programs.Outcome {
         types("/quit")
         return running.wait()

@@ -58,8 +58,8 @@ enum Programs {
     }
 
     /// Polls until `condition` holds; false after ten seconds.
-    static func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
-        for _ in 0..<200 {
+    static func eventually(within seconds: Int = 10, _ condition: () throws -> Bool) rethrows -> Bool {
+        for _ in 0..<(20 * seconds) {
             if try condition() { return true }
             usleep(50_000)
         }
