@@ -102,7 +102,7 @@ extension Courier {
         guard pages.takeTurn(base, until: until, at: now.monotonic) else { return false }
         paging.insert(id)
         pages.began(id, until: until)
-        var filter = Courier.filter(tags, since: Courier.firstSecond(at: now.wall))
+        var filter = Courier.filter(tags, at: now.wall)
         filter.until = until
         emit(.subscribe(id: id, filter))
         return true
@@ -124,9 +124,11 @@ extension Courier {
         emit(.unsubscribe(id: id))
     }
 
-    private static func filter(_ tags: [String], since: Int64) -> NostrFilter {
+    /// What asks relays for the drops of a day under these tags, in hexadecimal (chapter 06 §5.5).
+    public static func filter(_ tags: [String], at wall: WallTime) -> NostrFilter {
         NostrFilter(
-            kinds: [EventKind.courierDrop], tags: ["x": tags], since: since, limit: CourierLimits.dropLimit)
+            kinds: [EventKind.courierDrop], tags: ["x": tags], since: firstSecond(at: wall),
+            limit: CourierLimits.dropLimit)
     }
 
     // MARK: Subscriptions
@@ -162,10 +164,9 @@ extension Courier {
             pages.ended(id)
             emit(.unsubscribe(id: id))
         }
-        let since = Courier.firstSecond(at: wall)
         for (id, tags) in wanted.sorted(by: { $0.key < $1.key }) where subscribed[id] != tags {
             pages.began(id)
-            emit(.subscribe(id: id, Courier.filter(tags, since: since)))
+            emit(.subscribe(id: id, Courier.filter(tags, at: wall)))
         }
         subscribed = wanted
     }

@@ -44,8 +44,8 @@ public enum CourierLimits {
     static let tagsPerFilter = 60
     static let keysPerFilter = tagsPerFilter / 3
     /// Look-back in seconds, and size, of a subscription (chapter 06 §5.5).
-    public static let dropLookBack: Int64 = 86_400
-    public static let dropLimit = 100
+    static let dropLookBack: Int64 = 86_400
+    static let dropLimit = 100
     /// Further answers asked for where relays had more than one answer holds, in a burst and a second: ours.
     static let dropPages = 16.0
     static let dropPagesPerSecond = 1.0 / 60

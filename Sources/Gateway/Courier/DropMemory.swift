@@ -3,7 +3,7 @@ import Nostr
 
 /// A drop, or an envelope whoever dropped it, that need not be looked at again.
 public struct DealtDrop: Hashable, Sendable {
-    /// An event ID (32 bytes) or a letter ID (16 bytes).
+    /// An event ID (32 bytes) or a mail ID (16 bytes).
     public let name: [UInt8]
     public let at: WallTime
 

@@ -15,7 +15,7 @@ enum RelayDropLimits {
 
 /// A person's letters at relays: leaves those for others there, and fetches its own (chapter 06 §5.3, §5.6).
 final class RelayDrops {
-    static let subscription = "bridge-courier-drops"
+    static let subscription = Courier.subscriptionID
 
     /// A letter came in. Answers whether it need not be brought again.
     var onLetter: ((CourierEnvelope) -> Bool)?
@@ -111,10 +111,7 @@ final class RelayDrops {
         day = today
         client.subscribe(
             RelayDrops.subscription,
-            NostrFilter(
-                kinds: [EventKind.courierDrop],
-                tags: ["x": CourierTag.candidates(for: own, at: now.wall).map(Hex.encode).sorted()],
-                since: now.wall.unixSeconds - CourierLimits.dropLookBack, limit: CourierLimits.dropLimit),
+            Courier.filter(CourierTag.candidates(for: own, at: now.wall).map(Hex.encode).sorted(), at: now.wall),
             to: .defaultSet, movesSince: false, at: now)
     }
 
