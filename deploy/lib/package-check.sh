@@ -38,29 +38,32 @@ check_inside='
     cat /check/toml >/etc/bitgate/bitgate.toml
     bitgate config check >/dev/null || fail "the check wrote a bad configuration"
     install -d -o bitgate -g bitgate -m 700 /var/lib/bitgate
+    # await WHY COMMAND...: until it succeeds, for two minutes at the most.
+    await() {
+        why=$1
+        shift
+        n=0
+        until "$@"; do
+            n=$((n + 1))
+            [ $n -lt 600 ] || { tail -n 50 /check/*.out /check/daemon /check/error || true; fail "$why"; }
+            sleep 0.2
+        done
+    }
+    answers() { bitgate status --json >/check/status 2>/check/error; }
+    mail_has() { bitgate mail --json 2>/check/error | grep -qE -- "$1"; }
+    mail_shows() { await "the box has no mail like $1" mail_has "$1"; }
+    lacks() { bitgate peers --json >/check/peers 2>/check/error && ! grep -q "\"nickname\":\"$1\"" /check/peers; }
+    # wait_for NAME PATTERN: until a line of that output matches.
+    wait_for() { await "$1 waits in vain for $2" grep -Eq -- "$2" "/check/$1.out"; }
     run() {
         install -d -o bitgate -g bitgate -m 750 /run/bitgate
         setpriv --reuid bitgate --regid bitgate --init-groups bitgated >/check/daemon 2>&1 &
         daemon=$!
-        n=0
-        until bitgate status --json >/check/status 2>/check/error; do
-            n=$((n + 1))
-            [ $n -lt 100 ] || { cat /check/daemon /check/error; fail "bitgated does not answer"; }
-            sleep 0.2
-        done
+        await "bitgated does not answer" answers
         identity=$(grep -o "\"peer\":\"[0-9a-f]*\"" /check/status | head -n 1)
         [ -n "$identity" ] || { cat /check/status; fail "the status has no peer ID"; }
     }
     stop() { kill $daemon; wait $daemon || fail "bitgated ended with $?"; }
-    # wait_for NAME PATTERN: until a line of that output matches.
-    wait_for() {
-        n=0
-        until grep -Eq -- "$2" "/check/$1.out"; do
-            n=$((n + 1))
-            [ $n -lt 600 ] || { cat "/check/$1.out" /check/daemon; fail "$1 waits in vain for $2"; }
-            sleep 0.2
-        done
-    }
     install -d -o bitgate -g bitgate -m 700 /check/people
     # person NAME DESCRIPTOR: somebody with a console and a memory, in reach of the box.
     person() {
@@ -70,14 +73,6 @@ check_inside='
         setpriv --reuid bitgate --regid bitgate --init-groups bitgate chat --room /run/bitgate/air --name "$1" \
             --state "/check/people/$1" <"/check/$1.in" >"/check/$1.out" 2>&1 &
         eval "$1=$!"
-    }
-    mail_shows() {
-        n=0
-        until bitgate mail --json | grep -qE -- "$1"; do
-            n=$((n + 1))
-            [ $n -lt 300 ] || { bitgate mail; fail "the box has no mail like $1"; }
-            sleep 0.2
-        done
     }
     words="the key is under the blue stone"
     run
@@ -94,7 +89,7 @@ check_inside='
     echo /quit >&9
     wait $bob || fail "bob did not leave well"
     wait_for alice "^\\* bob left$"
-    sleep 2
+    await "the box did not see bob leave" lacks bob
     echo "/msg bob $words" >&8
     wait_for alice "^\\* 1 to bob: carried$"
     mail_shows "\"deposited\":1"
