@@ -10,6 +10,9 @@ enum SupervisionLimits {
     static let radioSilence = Interval.minutes(15)
     /// How often the state in words is told again; systemd keeps the last one.
     static let statusInterval = Interval.minutes(1)
+    /// How long a wipe may go on after its last sign of life, whatever the unit allows a start or a stop: it gives one
+    /// every second while it waits, and what follows a wait are files to be removed and the start itself. Ours.
+    static let wipePatience = Interval.minutes(1)
 }
 
 /// What the service manager is told of this process (sd_notify): that it is ready, that it lives, that it stops. A
@@ -44,8 +47,11 @@ public final class Supervision {
     /// For a box that does not come to work.
     static func tell(_ status: String) { _ = sd_notify(0, "STATUS=" + status) }
 
-    /// For a wipe, which holds the loop longer than the manager may wait.
-    static func feed() { _ = sd_notify(0, "WATCHDOG=1") }
+    /// For a wipe, which holds the loop, a start or a stop longer than the manager would wait.
+    static func feed() {
+        let microseconds = SupervisionLimits.wipePatience.nanoseconds / 1_000
+        _ = sd_notify(0, "WATCHDOG=1\nEXTEND_TIMEOUT_USEC=\(microseconds)")
+    }
 
     /// From the environment the manager gave this process.
     public static var watchdogTime: Interval? {
