@@ -300,10 +300,11 @@ enum Help {
 
         Looks at this machine as a gateway would: Bluetooth adapters and what they can
         do, who else holds them, the rights of bitgated or, when it does not run, of this
-        user, the kernel, the clock, the state directory, the panel, and whether tor
-        takes connections. It changes nothing and needs no daemon; root sees more. What
-        stands in the way comes first, each with the remedy: !! for what keeps the box
-        from working, ! for what makes it work less well.
+        user, the kernel, the clock, the state directory, the panel, whether tor takes
+        connections, and whether bitgated's user may use it. It changes nothing and
+        needs no daemon; root sees more. What stands in the way comes first, each with
+        the remedy: !! for what keeps the box from working, ! for what makes it work
+        less well.
 
           --json          one line of JSON; its keys and codes are stable
           --config FILE   bitgated's configuration

@@ -298,6 +298,120 @@ final class DoctorTests: XCTestCase {
         for fine in [DoctorFacts.Tor.unneeded, .listens, .forbidden] { XCTAssertEqual(codes { $0.tor = fine }, []) }
     }
 
+    // Root may do everything, so that what others may is computed: of modes, owner and groups.
+
+    private func tor() throws -> (network: Configuration.Network, owner: uid_t, group: gid_t) {
+        try write("x", "tor/socks")
+        try write("x", "tor/control")
+        try write("x", "tor/control.authcookie")
+        for name in ["socks", "control"] { chmod(folder + "/tor/" + name, 0o660) }
+        chmod(folder + "/tor/control.authcookie", 0o640)
+        chmod(folder + "/tor", 0o750)
+        chmod(folder, 0o755)
+        var network = Configuration.Network()
+        network.socks = try XCTUnwrap(LocalEndpoint(folder + "/tor/socks"))
+        network.control = LocalEndpoint(folder + "/tor/control")
+        var info = stat()
+        XCTAssertEqual(stat(folder + "/tor", &info), 0)
+        return (network, info.st_uid, info.st_gid)
+    }
+
+    func testWhatOfTorIsClosedToTheDaemonsUserIsToldWithItsCure() throws {
+        let (network, owner, group) = try tor()
+        let stranger = Credentials(user: owner + 77, groups: [group + 77])
+        let member = Credentials(user: owner + 77, groups: [group + 77, group])
+        let keys = ["network.socks", "network.control", "network.control_cookie"]
+        func denials(_ running: Credentials?, _ started: Credentials?) -> [DoctorFacts.TorDenial] {
+            HostSurvey.torDenials(network, running: running, started: started, user: "somebody")
+        }
+        for fine in [member, Credentials(user: owner, groups: []), Credentials(user: 0, groups: [])] {
+            XCTAssertEqual(denials(fine, stranger), [], "what runs counts")
+            XCTAssertEqual(denials(nil, fine), [])
+        }
+        XCTAssertEqual(denials(nil, nil), [])
+        let joining = DoctorFacts.TorDenial.Cure.joining(group: Credentials.name(ofGroup: group))
+        for (running, started, cure) in [
+            (stranger, stranger, joining), (nil, stranger, joining), (stranger, nil, joining),
+            (stranger, member, .restart),
+        ] {
+            let found = denials(running, started)
+            XCTAssertEqual(found.map(\.key), keys)
+            XCTAssertEqual(found.map(\.cure), [cure, cure, cure])
+            XCTAssertEqual(Set(found.map(\.path)), [folder + "/tor"])
+            XCTAssertEqual(
+                codes { $0.torDenials = found },
+                ["tor-forbidden", "tor-control-forbidden", "tor-control-forbidden"])
+        }
+        // A folder for its owner alone, which is what tor makes unless it is told otherwise.
+        chmod(folder + "/tor", 0o700)
+        XCTAssertEqual(denials(nil, member).map(\.cure), [.opening, .opening, .opening])
+        chmod(folder + "/tor", 0o711)
+        XCTAssertEqual(
+            denials(nil, stranger).map(\.path),
+            ["socks", "control", "control.authcookie"].map {
+                folder + "/tor/" + $0
+            })
+        // The first class that fits decides, even where others may do more.
+        chmod(folder + "/tor/socks", 0o606)
+        XCTAssertEqual(denials(nil, member).map(\.key), ["network.socks"])
+        XCTAssertEqual(denials(nil, stranger).map(\.key), Array(keys.dropFirst()))
+        // What is not there, or cannot be seen, is no matter of rights.
+        try FileManager.default.removeItem(atPath: folder + "/tor")
+        XCTAssertEqual(denials(nil, stranger), [])
+    }
+
+    func testTheCookieIsWhereItIsSaidToBeAndPortsNeedNoRights() throws {
+        var (network, owner, group) = try tor()
+        let stranger = Credentials(user: owner + 77, groups: [group + 77])
+        func keys() -> [String] {
+            HostSurvey.torDenials(network, running: nil, started: stranger, user: "somebody").map(\.key)
+        }
+        try write("x", "cookie")
+        chmod(folder + "/cookie", 0o600)
+        network.controlCookie = folder + "/cookie"
+        network.socks = try XCTUnwrap(LocalEndpoint("127.0.0.1:9050"))
+        network.control = LocalEndpoint("127.0.0.1:9051")
+        XCTAssertEqual(keys(), ["network.control_cookie"])
+        chmod(folder + "/cookie", 0o644)
+        XCTAssertEqual(keys(), [])
+        network.control = nil
+        chmod(folder + "/cookie", 0o600)
+        XCTAssertEqual(keys(), [], "it is not read")
+    }
+
+    func testCureAndConsequenceOfADenialAreInTheReport() {
+        var facts = healthy()
+        facts.tor = .listens
+        facts.torDenials = [
+            DoctorFacts.TorDenial(
+                key: "network.socks", path: "/run/tor", user: "bitgate", cure: .joining(group: "debian-tor"))
+        ]
+        let text = DoctorReport.text(Diagnosis(facts))
+        XCTAssertTrue(
+            text.hasPrefix(
+                "!! network.socks: user bitgate of bitgated gets no further than /run/tor, so that nothing goes to "
+                    + "relays.\n   Run `usermod -a -G debian-tor bitgate` and restart bitgated.\n"), text)
+        XCTAssertTrue(
+            DoctorReport.json(Diagnosis(facts)).contains(#""tor_denied":[{"key":"network.socks","path":"/run/tor"}]"#))
+        facts.tor = .closed("gone")
+        XCTAssertEqual(Diagnosis(facts).findings.map(\.code), ["tor-socket"], "first things first")
+    }
+
+    func testCredentialsAreThoseForFilesWithAllGroups() throws {
+        try write("Name:\tbitgated\nUid:\t1\t2\t3\t4\nGid:\t5\t6\t7\t8\nGroups:\t8 20 117 \n", "30/status")
+        XCTAssertEqual(ProcessTable(root: folder).credentials(30), Credentials(user: 4, groups: [8, 20, 117]))
+        try write("Name:\tbitgated\n", "31/status")
+        XCTAssertNil(ProcessTable(root: folder).credentials(31))
+        XCTAssertNil(ProcessTable(root: folder).credentials(32))
+        let own = try XCTUnwrap(ProcessTable().credentials(getpid()))
+        XCTAssertEqual(own.user, geteuid())
+        XCTAssertTrue(own.groups.contains(getegid()))
+        XCTAssertEqual(try XCTUnwrap(Credentials(ofUser: 0)).groups.contains(0), true)
+        XCTAssertEqual(Credentials.name(ofUser: 0), "root")
+        XCTAssertNil(Credentials(ofUser: 4_000_000_000))
+        XCTAssertEqual(Credentials.name(ofGroup: 4_000_000_000), "4000000000")
+    }
+
     func testTheStateDirectoryIsJudgedWithoutTouchingIt() throws {
         let path = folder + "/state"
         XCTAssertEqual(HostSurvey.state(path, owner: geteuid()), .absent)

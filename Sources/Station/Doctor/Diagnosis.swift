@@ -238,7 +238,7 @@ public struct Diagnosis: Equatable, Sendable {
     }
 
     private static func tor(_ facts: DoctorFacts) -> [DoctorFinding] {
-        guard case .closed(let why) = facts.tor else { return [] }
+        guard case .closed(let why) = facts.tor else { return facts.torDenials.map(denial) }
         return [
             DoctorFinding(
                 .fault, "tor-socket",
@@ -248,6 +248,23 @@ public struct Diagnosis: Equatable, Sendable {
                     "Install and start tor with that SocksPort, or correct network.socks: docs/tor.md. Nothing goes to"
                     + " relays without it.")
         ]
+    }
+
+    private static func denial(_ denial: DoctorFacts.TorDenial) -> DoctorFinding {
+        let user = TerminalText.escape(denial.user)
+        let isWay = denial.key == "network.socks"
+        let remedy =
+            switch denial.cure {
+            case .joining(let group): "Run `usermod -a -G \(TerminalText.escape(group)) \(user)` and restart bitgated."
+            case .restart: "Restart bitgated: its user has got the right since it was started."
+            case .opening:
+                "Give tor's SocksPort and ControlSocket the words GroupWritable RelaxDirModeCheck, set"
+                    + " CookieAuthFileGroupReadable 1, and restart tor: docs/tor.md."
+            }
+        return DoctorFinding(
+            isWay ? .fault : .warning, isWay ? "tor-forbidden" : "tor-control-forbidden",
+            "\(denial.key): user \(user) of bitgated gets no further than \(TerminalText.escape(denial.path)), so that "
+                + (isWay ? "nothing goes to relays." : "the box cannot tell how far tor is."), remedy: remedy)
     }
 
     private static func panel(_ facts: DoctorFacts) -> [DoctorFinding] {

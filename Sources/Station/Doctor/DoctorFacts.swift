@@ -26,6 +26,8 @@ public struct DoctorFacts: Equatable, Sendable {
     /// Where tor takes connections, and whether it does.
     public var torSocket = ""
     public var tor = Tor.unneeded
+    /// What of tor's is closed to the daemon's user.
+    public var torDenials: [TorDenial] = []
 
     public init() {}
 
@@ -136,6 +138,25 @@ public struct DoctorFacts: Equatable, Sendable {
         /// This user may not connect, which says nothing of the daemon.
         case forbidden
         case closed(String)
+    }
+
+    /// Something of tor's that the daemon's user may not use.
+    public struct TorDenial: Equatable, Sendable {
+        /// The setting that names it, or would.
+        public var key: String
+        /// Where its way ends: a folder above it, or itself.
+        public var path: String
+        public var user: String
+        public var cure: Cure
+
+        public enum Cure: Equatable, Sendable {
+            /// To join this group.
+            case joining(group: String)
+            /// It has joined since the daemon was started.
+            case restart
+            /// To be opened to a group by tor's own configuration.
+            case opening
+        }
     }
 
     public enum ConfigurationFile: Equatable, Sendable {

@@ -156,6 +156,7 @@ public enum DoctorReport {
                     ]
                 }),
             "tor": .text(torName(facts.tor)),
+            "tor_denied": .list(facts.torDenials.map { ["key": .text($0.key), "path": .text($0.path)] }),
             "clock": .text(facts.clock.rawValue), "state_directory": .text(facts.stateDirectory),
         ]
         return String(decoding: value.encoded(), as: UTF8.self) + "\n"

@@ -29,6 +29,10 @@ public enum HostSurvey {
         if configuration.network.tor == .required {
             facts.torSocket = configuration.network.socks.description
             facts.tor = tor(at: configuration.network.socks)
+            let user = survey.daemon.flatMap { owner(of: $0.pid) } ?? daemonUser(of: configuration.stateDirectory)
+            facts.torDenials = torDenials(
+                configuration.network, running: survey.daemon.flatMap { processes.credentials($0.pid) },
+                started: Credentials(ofUser: user), user: Credentials.name(ofUser: user))
         }
         facts.clock = ClockSource(
             ofSystem: SystemClock.wall, isSynchronised: SystemClock.isSynchronised,
@@ -58,6 +62,44 @@ public enum HostSurvey {
             return .listens
         } catch {
             return error.code == EACCES || error.code == EPERM ? .forbidden : .closed(SystemError.text(error.code))
+        }
+    }
+
+    /// As whom bitgated would run: whoever has its state, or whom the package made for it.
+    private static func daemonUser(of stateDirectory: String) -> uid_t {
+        var info = stat()
+        if stat(stateDirectory, &info) == 0 { return info.st_uid }
+        return Credentials.user(named: "bitgate") ?? geteuid()
+    }
+
+    /// - Parameters:
+    ///   - running: as whom the daemon runs, if it does.
+    ///   - started: as whom it would if it were started now.
+    static func torDenials(
+        _ network: Configuration.Network, running: Credentials?, started: Credentials?, user: String
+    ) -> [DoctorFacts.TorDenial] {
+        guard let actual = running ?? started else { return [] }
+        var needed: [(key: String, path: String, right: Credentials.Right)] = [
+            ("network.socks", network.socks.description, .write)
+        ]
+        if let control = network.control?.description {
+            needed.append(("network.control", control, .write))
+            // Where Debian's tor has it, unless somebody says where.
+            let folder = control.split(separator: "/").dropLast().reduce(into: "") { $0 += "/" + $1 }
+            needed.append(("network.control_cookie", network.controlCookie ?? folder + "/control.authcookie", .read))
+        }
+        return needed.compactMap { key, path, right in
+            actual.barrier(to: path, for: right).map { barrier in
+                let cure: DoctorFacts.TorDenial.Cure =
+                    if running != nil, let started, started.barrier(to: path, for: right) == nil {
+                        .restart
+                    } else if barrier.opensToGroup, !actual.groups.contains(barrier.group) {
+                        .joining(group: Credentials.name(ofGroup: barrier.group))
+                    } else {
+                        .opening
+                    }
+                return DoctorFacts.TorDenial(key: key, path: barrier.path, user: user, cure: cure)
+            }
         }
     }
 

@@ -89,6 +89,22 @@ struct ProcessTable {
         return process
     }
 
+    func credentials(_ pid: Int32) -> Credentials? {
+        var user: uid_t?
+        var groups: Set<gid_t> = []
+        for line in lines("\(root)/\(pid)/status") {
+            let words = line.split { $0 == "\t" || $0 == " " }
+            switch words.first {
+            // Real, effective, saved, and the one for files.
+            case "Uid:" where words.count == 5: user = uid_t(words[4])
+            case "Gid:" where words.count == 5: groups.formUnion(gid_t(words[4]).map { [$0] } ?? [])
+            case "Groups:": groups.formUnion(words.dropFirst().compactMap { gid_t($0) })
+            default: break
+            }
+        }
+        return user.map { Credentials(user: $0, groups: groups) }
+    }
+
     /// Inode numbers of all sockets of a Bluetooth protocol: the column that the table's head calls Inode.
     private func socketNumbers(_ protocolName: String) -> Set<UInt64> {
         let table = lines("\(root)/net/\(protocolName)")
