@@ -1,15 +1,14 @@
 import Basics
 import EventLoop
 import Glibc
+import TestSupport
 import XCTest
 
 final class DescriptorTests: XCTestCase {
     private var folder = ""
 
     override func setUpWithError() throws {
-        var template = Array("/tmp/bitgate-fd-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw SystemError.last("mkdtemp") }
-        folder = String(cString: made)
+        folder = try makeFolder(for: "fd")
     }
 
     override func tearDown() {

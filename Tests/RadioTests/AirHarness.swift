@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Glibc
+import TestSupport
 import Wire
 import XCTest
 
@@ -13,9 +14,7 @@ final class AirWorld {
     private(set) var airs: [VirtualAir] = []
 
     init() throws {
-        var template = Array("/tmp/bitgate-air-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw SystemError.last("mkdtemp") }
-        room = String(cString: made)
+        room = try makeFolder(for: "air")
     }
 
     deinit {

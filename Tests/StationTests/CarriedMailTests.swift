@@ -6,6 +6,7 @@ import Gateway
 import Mesh
 import Nostr
 import Radio
+import TestSupport
 import Vault
 import Wire
 import XCTest

@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import Messenger
 import Radio
+import TestSupport
 import Vault
 import Wire
 import XCTest

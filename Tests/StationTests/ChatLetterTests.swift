@@ -6,6 +6,7 @@ import Gateway
 import Mesh
 import Messenger
 import Radio
+import TestSupport
 import Vault
 import Wire
 import XCTest

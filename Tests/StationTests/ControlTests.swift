@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Foundation
+import TestSupport
 import XCTest
 
 @testable import Station

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Foundation
+import TestSupport
 import Vault
 import XCTest
 
@@ -230,13 +231,6 @@ final class IdentityStoreTests: XCTestCase {
             XCTAssertTrue("\($0)".contains("No such file"), "\($0)")
         }
     }
-}
-
-/// A new directory of mode 0700 for one test.
-func makeFolder() throws -> String {
-    var template = Array("/tmp/bitgate-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 func mode(_ path: String) -> mode_t {

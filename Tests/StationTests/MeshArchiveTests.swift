@@ -4,6 +4,7 @@ import EventLoop
 import Gateway
 import Mesh
 import Radio
+import TestSupport
 import Vault
 import Wire
 import XCTest

@@ -4,6 +4,7 @@ import EventLoop
 import Foundation
 import Gateway
 import Messenger
+import TestSupport
 import Vault
 import Wire
 import XCTest

@@ -3,6 +3,7 @@ import Crypto
 import EventLoop
 import Foundation
 import Nostr
+import TestSupport
 import Vault
 import Wire
 import XCTest

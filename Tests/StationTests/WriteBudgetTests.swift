@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import Mesh
 import Radio
+import TestSupport
 import Vault
 import Wire
 import XCTest

@@ -37,9 +37,7 @@ public final class TorNetwork {
     }
 
     private init() throws {
-        var template = Array("/tmp/bitgate-tor-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        folder = try makeFolder(for: "tor")
         onionTarget = try TorNetwork.freePort()
         let process = Process()
         let input = Pipe()

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import XCTest
 
 /// Runs this package's programs and scripts as an operator would.
@@ -79,9 +80,7 @@ final class Scratch {
     private var files = 0
 
     init() throws {
-        var template = Array("/tmp/bitgate-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        path = try makeFolder()
     }
 
     deinit { try? FileManager.default.removeItem(atPath: path) }

@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import EventLoop
 import Foundation
+import TestSupport
 import XCTest
 
 @testable import Vault

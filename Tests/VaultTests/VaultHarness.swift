@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import EventLoop
 import Foundation
+import TestSupport
 import XCTest
 
 @testable import Vault
@@ -64,12 +65,6 @@ final class VaultHarness {
 
     /// All bytes of the folder's files.
     var bytesOnDisk: Data { filesUnder(folder) }
-}
-
-func makeFolder() throws -> String {
-    var template = Array("/tmp/bitgate-test-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-    return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
 func filesUnder(_ folder: String) -> Data {

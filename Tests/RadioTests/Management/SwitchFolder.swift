@@ -1,5 +1,5 @@
-import EventLoop
 import Glibc
+import TestSupport
 
 /// A directory like the kernel's of radio switches.
 final class SwitchFolder {
@@ -7,9 +7,7 @@ final class SwitchFolder {
     private var made: [String] = []
 
     init() throws {
-        var template = Array("/tmp/bitgate-rfkill-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else { throw SystemError.last("mkdtemp") }
-        path = String(cString: made)
+        path = try makeFolder(for: "rfkill")
     }
 
     deinit {

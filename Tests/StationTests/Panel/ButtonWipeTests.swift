@@ -3,6 +3,7 @@ import Crypto
 import EventLoop
 import Foundation
 import Panel
+import TestSupport
 import Vault
 import XCTest
 

@@ -2,6 +2,7 @@ import Basics
 import EventLoop
 import Foundation
 import Panel
+import TestSupport
 import Vault
 import XCTest
 

@@ -1,6 +1,7 @@
 import Basics
 import EventLoop
 import Foundation
+import TestSupport
 import XCTest
 
 @testable import Uplink
@@ -33,9 +34,7 @@ final class FakeTor {
     init(_ loop: EmbeddedLoop, usesSocket: Bool = false) throws {
         self.usesSocket = usesSocket
         self.loop = loop
-        var template = Array("/tmp/bitgate-faketor-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(.EIO) }
-        folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        folder = try makeFolder(for: "faketor")
         try Data(cookie).write(to: URL(fileURLWithPath: cookiePath))
         try start()
     }
