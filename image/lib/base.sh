@@ -3,12 +3,14 @@
 image_packages=(
     # The system
     systemd-sysv systemd-resolved systemd-timesyncd libpam-systemd udev dbus kmod iproute2 openssh-server tzdata less nano
+    # What remedies and keys of the operator need: bitgate doctor names the first two
+    rfkill gpiod bash-completion
     # Growing and checking the data partition
     e2fsprogs dosfstools fdisk
     # Security updates
     unattended-upgrades ca-certificates
     # Kernel and the boards' firmware
-    linux-image-arm64 initramfs-tools zstd raspi-firmware firmware-brcm80211 bluez-firmware wireless-regdb
+    linux-image-arm64 initramfs-tools zstd raspi-firmware firmware-brcm80211 bluez-firmware firmware-realtek wireless-regdb
     # Wi-Fi, and the way out
     iwd tor obfs4proxy snowflake-client
 )
@@ -28,7 +30,9 @@ image_dpkg_options() {
 	path-exclude=/usr/share/doc/*
 	path-include=/usr/share/doc/*/copyright
 	path-include=/usr/share/doc/bitgate/*
-	path-include=/usr/share/man/man*/bitgate*
+	path-exclude=/usr/lib/firmware/r*/*
+	path-include=/usr/lib/firmware/rtl_bt/rtl8761*
+	path-include=/usr/lib/firmware/rtl_nic/rtl815*
 	path-exclude=/usr/lib/modules/*/kernel/drivers/gpu/*
 	path-exclude=/usr/lib/modules/*/kernel/drivers/media/*
 	path-exclude=/usr/lib/modules/*/kernel/drivers/infiniband/*
