@@ -41,7 +41,8 @@ final class MessengerArchive {
             unwritten = snapshot
             _ = keepsPrekeys()
         case .held(let envelope):
-            put(held: envelope)
+            guard let value = envelope.encoded() else { return }
+            vault.put(value, for: MailID(envelope).bytes, in: BoxStores.heldMail)
             // Whoever brought it does not have it any more.
             vault.flush()
         case .bundle(let record):
@@ -72,11 +73,6 @@ final class MessengerArchive {
 
     func discard(messageID: String) { vault.remove(Array(messageID.utf8), from: BoxStores.outbox) }
 
-    private func put(held envelope: CourierEnvelope) {
-        guard let value = envelope.encoded() else { return }
-        vault.put(value, for: MailID(envelope).bytes, in: BoxStores.heldMail)
-    }
-
     func discard(held envelope: CourierEnvelope) { vault.remove(MailID(envelope).bytes, from: BoxStores.heldMail) }
 
     /// Their text is a stranger's, of any length.
@@ -98,20 +94,8 @@ final class MessengerArchive {
                 }
             }
         }
-        memory.held = readHeld()
+        memory.held = vault.read(BoxStores.heldMail) { CourierEnvelope(payload: $1) }
         return memory
-    }
-
-    /// Those under the names of an earlier version get their own.
-    private func readHeld() -> [CourierEnvelope] {
-        let rows = vault.read(BoxStores.heldMail) { key, value in
-            CourierEnvelope(payload: value).map { (key: key, envelope: $0) }
-        }
-        for row in rows where row.key != MailID(row.envelope).bytes {
-            vault.remove(row.key, from: BoxStores.heldMail)
-            put(held: row.envelope)
-        }
-        return rows.map(\.envelope)
     }
 
     func makeDesk(_ identity: NodeIdentity, random: any RandomNumberGenerator) -> MailDesk {
