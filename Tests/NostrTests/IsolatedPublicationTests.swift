@@ -12,6 +12,7 @@ final class IsolatedPublicationTests: XCTestCase {
         let client: NostrClient
         var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 1_700_000_000_000))
         var effects: [NostrEffect] = []
+        var id: PublicationID?
 
         init() {
             client = NostrClient(random: SeededRandom(seed: 1))
@@ -36,18 +37,24 @@ final class IsolatedPublicationTests: XCTestCase {
 
     private func drop() -> VerifiedEvent { ClientHarness().event(kind: EventKind.courierDrop) }
 
+    /// The event on its way to both relays, each of which is being dialled.
+    private func publishing(_ event: VerifiedEvent) -> Run {
+        var run = Run()
+        run.id = run.client.publishIsolated(event, to: [a, b], at: run.now)
+        run.drain()
+        return run
+    }
+
     private func ok(_ event: VerifiedEvent, _ isAccepted: Bool, _ message: String = "") -> [UInt8] {
         [UInt8]("[\"OK\",\"\(event.id.hex)\",\(isAccepted),\"\(message)\"]".utf8)
     }
 
     func testEachRelayIsDialledApartAndGivenItThoughAnotherSaysFirstThatItTookIt() {
-        var run = Run()
         let event = drop()
-        let id = run.client.publishIsolated(event, to: [a, b], at: run.now)
-        run.drain()
+        var run = publishing(event)
         let sockets = run.dialled
         XCTAssertEqual(sockets.map(\.relay), [a, b])
-        XCTAssertEqual(sockets.map(\.isolation), [id, id])
+        XCTAssertEqual(sockets.map(\.isolation), [run.id, run.id])
         XCTAssertEqual(Set(sockets.map(\.generation)).count, 2)
         run.client.relayOpened(sockets[0], at: run.now)
         run.drain()
@@ -73,10 +80,8 @@ final class IsolatedPublicationTests: XCTestCase {
     }
 
     func testARelayThatDoesNotAnswerHoldsUpWhatAnotherTookForTenSecondsOnly() {
-        var run = Run()
         let event = drop()
-        _ = run.client.publishIsolated(event, to: [a, b], at: run.now)
-        run.drain()
+        var run = publishing(event)
         let sockets = run.dialled
         run.client.relayOpened(sockets[0], at: run.now)
         run.client.received(ok(event, true), on: sockets[0], at: run.now)
@@ -113,10 +118,8 @@ final class IsolatedPublicationTests: XCTestCase {
     }
 
     func testItFailsWhenEveryRelayRefusesOrCannotBeReached() {
-        var run = Run()
         let event = drop()
-        _ = run.client.publishIsolated(event, to: [a, b], at: run.now)
-        run.drain()
+        var run = publishing(event)
         let sockets = run.dialled
         run.client.relayClosed(sockets[0], .unreachable, at: run.now)
         run.client.relayOpened(sockets[1], at: run.now)

@@ -4,7 +4,6 @@ import EventLoop
 import Foundation
 import Messenger
 import Radio
-import TestSupport
 import Vault
 import Wire
 import XCTest
@@ -12,33 +11,20 @@ import XCTest
 @testable import Station
 
 /// A console on a machine whose clock nobody vouches for (chapter 06 §20 trap 1).
-final class ChatClockTests: XCTestCase {
-    private static let truth = WallTime(milliseconds: 1_800_000_000_000)
-    private let loop = EmbeddedLoop(start: Now(monotonic: .zero, wall: ChatClockTests.truth))
-    private var random = SeededRandom(seed: 67)
-    private var island: Island!
-    private var folder = ""
-
-    override func setUpWithError() throws {
-        island = Island(loop: loop, seed: 3)
-        folder = try makeFolder()
-    }
-
-    override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
-
+final class ChatClockTests: ConsoleTestCase {
     private struct Console {
         let person: Person
         let book: Notebook
         let machine: ClockedLoop
     }
 
-    private let skews: [Int64] = [-Int64(ChatClockTests.truth.milliseconds) + 5_000, 315_576_000_000]
+    private let skews: [Int64] = [-Int64(ConsoleTestCase.start.milliseconds) + 5_000, 315_576_000_000]
 
     private func console(
         _ name: String, _ identity: StationIdentity, _ key: SecretBytes, ahead skew: Int64 = 0, isVouched: Bool = false
     ) throws -> Console {
         let machine = ClockedLoop(
-            loop, running: { [loop] in loop.now.monotonic }, offset: Int64(ChatClockTests.truth.milliseconds) + skew)
+            loop, running: { [loop] in loop.now.monotonic }, offset: Int64(ConsoleTestCase.start.milliseconds) + skew)
         let book = try Notebook(folder + "/" + name, key, machine)
         let clock = ClockService(
             machine,
@@ -50,17 +36,6 @@ final class ChatClockTests: XCTestCase {
                 nickname: name, bridgeIsOn: false, random: SeededRandom(seed: random.next())))
         try person.peer.start()
         return Console(person: person, book: book, machine: machine)
-    }
-
-    private func kill(_ console: Console) {
-        console.book.kill()
-        console.person.peer.switchboard.sever()
-        console.person.peer.switchboard.radio.stop()
-    }
-
-    private func leave(_ person: Person) {
-        person.peer.enter("/quit")
-        loop.advance(by: .seconds(3))
     }
 
     func testLettersWaitUntilTheTimeIsKnownAndNoneIsLostInTheMeantime() throws {
@@ -87,7 +62,7 @@ final class ChatClockTests: XCTestCase {
             loop.advance(by: .minutes(6))
             XCTAssertEqual(alice.person.peer.undelivered, 1, "\(alice.person.lines)")
             XCTAssertTrue(alice.person.lines.contains { $0.contains("--trust-clock") }, "\(alice.person.lines)")
-            kill(alice)
+            kill(alice.person, alice.book)
             XCTAssertEqual(box.courier?.outcomes[.deposited], 0)
 
             alice = try console(names.0, identities.0, keys.0, ahead: skew)
@@ -96,7 +71,7 @@ final class ChatClockTests: XCTestCase {
             loop.advance(by: .seconds(10))
             XCTAssertFalse(alice.person.lines.contains { $0.contains("failed") }, "\(alice.person.lines)")
             // Somebody sets the clock.
-            alice.machine.offset = Int64(ChatClockTests.truth.milliseconds)
+            alice.machine.offset = Int64(ConsoleTestCase.start.milliseconds)
             loop.advance(by: .minutes(2))
             XCTAssertEqual(box.courier?.outcomes[.deposited], 2, "\(alice.person.lines)")
 

@@ -6,7 +6,6 @@ import Gateway
 import Mesh
 import Messenger
 import Radio
-import TestSupport
 import Vault
 import Wire
 import XCTest
@@ -14,20 +13,7 @@ import XCTest
 @testable import Station
 
 /// People at a console who write to somebody who is away, and a box that carries it, in virtual time.
-final class ChatLetterTests: XCTestCase {
-    private let loop = EmbeddedLoop(
-        start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
-    private var random = SeededRandom(seed: 61)
-    private var island: Island!
-    private var folder = ""
-
-    override func setUpWithError() throws {
-        island = Island(loop: loop, seed: 3)
-        folder = try makeFolder()
-    }
-
-    override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
-
+final class ChatLetterTests: ConsoleTestCase {
     private struct Keys {
         let identity: StationIdentity
         let master: SecretBytes
@@ -45,18 +31,6 @@ final class ChatLetterTests: XCTestCase {
                 bridgeIsOn: false, random: SeededRandom(seed: random.next())))
         try person.peer.start()
         return (person, notebook)
-    }
-
-    /// A process that dies: nobody hears a goodbye.
-    private func kill(_ person: Person, _ notebook: Notebook) {
-        notebook.kill()
-        person.peer.switchboard.sever()
-        person.peer.switchboard.radio.stop()
-    }
-
-    private func leave(_ person: Person) {
-        person.peer.enter("/quit")
-        loop.advance(by: .seconds(3))
     }
 
     private func meet(_ a: Person, _ b: Person) {
