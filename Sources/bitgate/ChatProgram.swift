@@ -55,6 +55,7 @@ final class ChatSession {
             let lines = PipedLines(peer: peer, loop: loop) { [weak self] in self?.nobodyCame(for: $0) }
             pipe.onLine = { lines.enter($0) }
             pipe.onEnd = { lines.end() }
+            lines.onDemand = { [weak pipe] isThere in if isThere { pipe?.resume() } else { pipe?.pause() } }
             try start()
             pipe.start()
             loop.run()

@@ -9,11 +9,19 @@ public final class PipedLines {
     private static let introduction = Interval.milliseconds(500)
     /// After the last line, before leaving: relays on the way and carriers to a gateway take this long.
     private static let linger = Interval.seconds(1)
+    /// Lines held until somebody is there, and their bytes in UTF-8; the last line may exceed them.
+    static let capacity = 1_024
+    static let byteCapacity = 262_144
+
+    /// Whether more lines are wanted, whenever that changes. What comes all the same is held too.
+    public var onDemand: ((_ isThere: Bool) -> Void)?
 
     private let peer: ChatPeer
     private let loop: any EventLoop
     private let giveUp: (_ unsaid: Int) -> Void
-    private var held: ArraySlice<String> = []
+    private var held = Queue<String>()
+    private var heldBytes = 0
+    private var isFull = false
     private var hasCompany = false
     private var isIntroduced = false
     private var hasEnded = false
@@ -37,7 +45,16 @@ public final class PipedLines {
 
     public func enter(_ line: String) {
         held.append(line)
+        heldBytes += line.utf8.count
         if hasCompany { release() }
+        updateDemand()
+    }
+
+    private func updateDemand() {
+        let isFull = held.count >= PipedLines.capacity || heldBytes >= PipedLines.byteCapacity
+        guard isFull != self.isFull else { return }
+        self.isFull = isFull
+        onDemand?(!isFull)
     }
 
     /// No more lines come.
@@ -54,9 +71,11 @@ public final class PipedLines {
 
     private func release() {
         while let line = held.first, isIntroduced || peer.isAtRelay && peer.reachesRelays(line) {
-            held.removeFirst()
+            held.popFirst()
+            heldBytes -= line.utf8.count
             peer.enter(line)
         }
+        updateDemand()
         if hasEnded, held.isEmpty { leaveSoon() }
     }
 
