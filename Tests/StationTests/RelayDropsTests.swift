@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import Foundation
+import Gateway
 import Nostr
 import Wire
 import XCTest
@@ -141,5 +142,38 @@ final class RelayDropsTests: XCTestCase {
         for number in 0..<40 { leave("\(number)", for: 1) }
         advance(by: .minutes(1))
         XCTAssertEqual(Set(drops.turns.keys), [[UInt8](repeating: 1, count: 16)])
+    }
+
+    /// Chapter 06 §5.6.
+    func testALetterIsOpenedOnceAndWhatIsNoDropNever() throws {
+        let mail = CourierEnvelope(
+            recipientTag: [UInt8](repeating: 1, count: 16),
+            expiry: WallTime(milliseconds: now.wall.milliseconds + 1_000), ciphertext: [1, 2, 3])
+        let drop = try XCTUnwrap(Courier.drop(of: mail, at: now.wall, using: &random))
+        func alike(_ kind: Int, _ content: String, tag: String) throws -> VerifiedEvent {
+            try XCTUnwrap(
+                VerifiedEvent.signed(
+                    kind: kind, tags: [["x", tag]], content: content, createdAt: now.wall.unixSeconds,
+                    key: .generate(using: &random), using: &random))
+        }
+        let content = drop.event.content
+        let bad = [
+            try alike(1, content, tag: tag(1)), try alike(EventKind.courierDrop, content, tag: tag(2)),
+            try alike(EventKind.courierDrop, content + "=", tag: tag(1)),
+        ]
+        var (letters, opens): ([CourierEnvelope], Bool) = ([], false)
+        drops.onLetter = {
+            letters.append($0)
+            return opens
+        }
+        for event in bad { drops.take(event, at: now) }
+        XCTAssertEqual(letters, [])
+        drops.take(drop, at: now)
+        opens = true
+        for _ in 0..<2 { drops.take(drop, at: now) }
+        XCTAssertEqual(letters, [mail, mail], "what does not open may later")
+        now = now.advanced(by: .seconds(1))
+        drops.take(try XCTUnwrap(Courier.drop(of: mail, at: now.wall, using: &random)), at: now)
+        XCTAssertEqual(letters.count, 2, "too late")
     }
 }

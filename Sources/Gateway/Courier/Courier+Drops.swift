@@ -25,19 +25,6 @@ extension Courier {
         Courier.drop(of: envelope, at: wall, using: &random)
     }
 
-    /// An envelope as relays keep it, signed by a key of its own that nobody keeps (chapter 06 §5.1).
-    public static func drop(
-        of envelope: CourierEnvelope, at wall: WallTime, using random: inout some RandomNumberGenerator
-    ) -> VerifiedEvent? {
-        guard let bytes = envelope.withCopies(1).encoded(), bytes.count <= CourierEnvelope.maximumDropSize else {
-            return nil
-        }
-        return VerifiedEvent.signed(
-            .courierDrop(
-                envelope: bytes, recipientTag: envelope.recipientTag, expiresAt: envelope.expiry.unixSeconds),
-            createdAt: wall.unixSeconds, key: .generate(using: &random), using: &random)
-    }
-
     /// Whether a relay confirmed the copy.
     public func published(_ attempt: DropAttempt, isConfirmed: Bool, at now: Now) {
         guard schedule.ended(attempt, isConfirmed: isConfirmed, at: now.monotonic) else { return }
@@ -52,19 +39,12 @@ extension Courier {
     public func relayEvent(_ event: VerifiedEvent, of subscription: String, at now: Now) {
         guard isUsingRelays else { return outcomes.count(.switchedOff) }
         pages.note(event.event.createdAt, under: subscription, at: now.monotonic)
-        guard event.event.kind == EventKind.courierDrop else { return outcomes.count(.dropWrongKind) }
         guard !memory.contains(event.id, at: now.wall) else { return outcomes.count(.dropRepeated) }
-        // Three bytes make four characters.
-        guard event.event.content.utf8.count <= (CourierEnvelope.maximumDropSize + 2) / 3 * 4 else {
-            return outcomes.count(.dropOversized)
-        }
-        guard let bytes = Base64.decode(event.event.content), let envelope = CourierEnvelope(payload: bytes) else {
-            return outcomes.count(.dropMalformed)
-        }
-        guard bytes.count <= CourierEnvelope.maximumDropSize else { return outcomes.count(.dropOversized) }
-        guard !envelope.isExpired(at: now.wall) else { return outcomes.count(.dropExpired) }
-        guard event.event.hasTag("x", Hex.encode(envelope.recipientTag)) else {
-            return outcomes.count(.dropMislabelled)
+        let envelope: CourierEnvelope
+        do throws(CourierOutcome) {
+            envelope = try Courier.envelope(in: event.event, at: now.wall)
+        } catch {
+            return outcomes.count(error)
         }
         guard !memory.contains(MailID(envelope), at: now.wall) else {
             outcomes.count(.dropRepeated)
@@ -115,20 +95,11 @@ extension Courier {
         }
     }
 
-    private static func firstSecond(at wall: WallTime) -> Int64 { wall.unixSeconds - CourierLimits.dropLookBack }
-
     private func endPage(of base: String) {
         let id = base + Courier.olderSuffix
         guard paging.remove(id) != nil else { return }
         pages.ended(id)
         emit(.unsubscribe(id: id))
-    }
-
-    /// What asks relays for the drops of a day under these tags, in hexadecimal (chapter 06 §5.5).
-    public static func filter(_ tags: [String], at wall: WallTime) -> NostrFilter {
-        NostrFilter(
-            kinds: [EventKind.courierDrop], tags: ["x": tags], since: firstSecond(at: wall),
-            limit: CourierLimits.dropLimit)
     }
 
     // MARK: Subscriptions

@@ -1,7 +1,7 @@
 import Basics
 
 /// What became of mail. Nothing here says whose.
-public enum CourierOutcome: String, CaseIterable, Sendable {
+public enum CourierOutcome: String, CaseIterable, Error, Sendable {
     // Deposits
     case deposited
     /// Carried already.

@@ -115,13 +115,10 @@ final class RelayDrops {
             to: .defaultSet, movesSince: false, at: now)
     }
 
-    /// In the order of chapter 06 §5.6. What does not open is not remembered: it may later.
+    /// What does not open is not remembered: it may later.
     func take(_ event: VerifiedEvent, at now: Now) {
-        guard event.event.kind == EventKind.courierDrop, !handled.contains(event.id),
-            event.event.content.utf8.count <= (CourierEnvelope.maximumDropSize + 2) / 3 * 4,
-            let bytes = Base64.decode(event.event.content), bytes.count <= CourierEnvelope.maximumDropSize,
-            let envelope = CourierEnvelope(payload: bytes), !envelope.isExpired(at: now.wall),
-            event.event.hasTag("x", Hex.encode(envelope.recipientTag)), onLetter?(envelope) ?? false
+        guard !handled.contains(event.id), let envelope = try? Courier.envelope(in: event.event, at: now.wall),
+            onLetter?(envelope) ?? false
         else { return }
         handled.insert(event.id)
     }

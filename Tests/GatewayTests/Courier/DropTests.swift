@@ -480,6 +480,40 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.handed.count, 20)
     }
 
+    /// Chapter 06 §5.6 steps 1, 3 and 4.
+    func testWhatIsNoDropIsRefusedForItsFirstFault() throws {
+        let now = Clock.now().wall
+        let mail = bob.mail(1, at: now)
+        let tag = Hex.encode(mail.recipientTag)
+        let bytes = try XCTUnwrap(mail.encoded())
+        // Unknown fields are skipped, and nothing else can be so long.
+        func stuffed(to size: Int) -> [UInt8] {
+            let length = size - bytes.count - 3
+            return bytes + [0x7f, UInt8(length >> 8), UInt8(length & 255)] + [UInt8](repeating: 0, count: length)
+        }
+        func refusal(_ content: String, tag: String, kind: Int = EventKind.courierDrop) throws -> CourierOutcome? {
+            let event = try Author(1).event(kind: kind, tags: [["x", tag]], content, at: now.unixSeconds)
+            do throws(CourierOutcome) {
+                _ = try Courier.envelope(in: event.event, at: now)
+                return nil
+            } catch {
+                return error
+            }
+        }
+        let most = CourierEnvelope.maximumDropSize
+        let good = Base64.encode(bytes)
+        let late = Base64.encode(try XCTUnwrap(bob.mail(1, at: Clock.now(unix: 1).wall).encoded()))
+        XCTAssertNil(try refusal(good, tag: tag))
+        XCTAssertNil(try refusal(Base64.encode(stuffed(to: most)), tag: tag))
+        XCTAssertEqual(try refusal(good, tag: tag, kind: 1), .dropWrongKind)
+        XCTAssertEqual(try refusal(Base64.encode(stuffed(to: most + 1)), tag: tag), .dropOversized)
+        XCTAssertEqual(try refusal(String(repeating: "!", count: 30_000), tag: tag), .dropOversized)
+        XCTAssertEqual(try refusal(good + " ", tag: tag), .dropMalformed)
+        XCTAssertEqual(try refusal(Base64.encode([1, 2, 3]), tag: tag), .dropMalformed)
+        XCTAssertEqual(try refusal(late, tag: ""), .dropExpired)
+        XCTAssertEqual(try refusal(good, tag: tag.uppercased()), .dropMislabelled)
+    }
+
     func testMislabelledAndExpiredIgnored() throws {
         let rig = CourierRig()
         rig.meet(bob, .proven)
