@@ -86,6 +86,8 @@ public enum GatewayLimits {
     public static let notesBeingMade = 4
     /// Notes that are copies of own posts on the board of the mesh: as many as one author has there, some times over.
     public static let boardCopies = 32
+    /// Between two looks for copies that readers have forgotten.
+    static let boardCopyPruning = Interval.hours(1)
     /// How long a deletion, or a note that never expires, is tried, in milliseconds.
     public static let noteRetry: UInt64 = 86_400_000
 

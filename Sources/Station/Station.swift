@@ -131,6 +131,7 @@ public final class Station: Box {
             MeshArchive(vault).restore(into: mesh, at: now)
             uplink.durable.restore(at: now)
             gateway.remember(published: NostrArchive(vault).carried)
+            switchboard.notes?.restore(NostrArchive(vault).boardCopies)
             if let courier { switchboard.mailArchive?.restore(into: courier, at: now) }
             mesh.start(at: now)
             gateway.start(at: now)

@@ -221,8 +221,7 @@ enum Help {
 
           --place GEOHASH   what place it is about, instead of the mesh itself. The
                             relays of that place get a copy of it as a note, which
-                            goes with the post; after a restart of the box, with
-                            bitgate notes
+                            goes with the post
           --here-only       no copy goes to relays
           --days N          after so many days, 1 to 7, it is gone (default
                             \(BoardRequest.standardDays))

@@ -13,6 +13,7 @@ final class NotesTests: XCTestCase {
     private var desk: NotesDesk!
     private var subscribed: [GatewaySubscription] = []
     private var unsubscribed: [String] = []
+    private var kept: [BoardCopy] = []
     private var published: [(event: VerifiedEvent, geohash: String, expiresAt: WallTime)] = []
 
     override func setUpWithError() throws {
@@ -26,6 +27,10 @@ final class NotesTests: XCTestCase {
             case .subscribe(let subscription): subscribed.append(subscription)
             case .unsubscribe(let id): unsubscribed.append(id)
             case .publish(let event, let geohash, let expiresAt): published.append((event, geohash, expiresAt))
+            case .keep(let copy):
+                XCTAssertFalse(published.contains { $0.event.id == copy.id }, "kept first")
+                kept.append(copy)
+            case .forget(let id): kept.removeAll { $0.id == id }
             }
         }
     }
@@ -226,5 +231,61 @@ final class NotesTests: XCTestCase {
         XCTAssertEqual(published.count, 2, "nobody has it")
         now = now.advanced(by: .minutes(2))
         XCTAssertEqual(desk.boardCopies(at: now), [])
+    }
+
+    private func restart() {
+        desk = NotesDesk(seed: seed, random: SeededRandom(seed: 6))
+        desk.restore(kept)
+        drain()
+    }
+
+    private func copy(of id: [UInt8], minutes: UInt64 = 60) {
+        let until = WallTime(milliseconds: now.wall.milliseconds + minutes * 60_000)
+        XCTAssertTrue(
+            desk.post(
+                "post \(id)", at: place, nickname: "z", expiresAt: until, isUrgent: false, work: 0, copyOf: id, at: now)
+        )
+        drain()
+    }
+
+    func testTheCopyOfABoardPostIsDeletedInALaterRunToo() {
+        for id in [[1], [2], [3]] as [[UInt8]] { copy(of: id) }
+        XCTAssertTrue(desk.delete(published[2].event.id, at: place, at: now), "as a note")
+        drain()
+        let known = desk.boardCopies(at: now)
+        XCTAssertEqual(known.map(\.boardPost), [[1], [2]])
+        restart()
+        XCTAssertEqual(desk.boardCopies(at: now), known)
+        XCTAssertTrue(desk.delete(copyOf: [2], at: now))
+        XCTAssertFalse(desk.delete(copyOf: [3], at: now))
+        drain()
+        XCTAssertEqual(published.last?.event.event.tags, [["e", published[1].event.id.hex]])
+        XCTAssertEqual(published.last?.event.author, published[1].event.author)
+        restart()
+        XCTAssertEqual(desk.boardCopies(at: now).map(\.boardPost), [[1]], "once")
+        desk.refused(published[0].event.id)
+        drain()
+        XCTAssertEqual(kept, [], "nobody has it")
+    }
+
+    func testCopiesThatHaveEndedAreForgottenOnceTheClockIsRight() {
+        copy(of: [1], minutes: 30)
+        copy(of: [2], minutes: 90)
+        restart()
+        XCTAssertNil(desk.nextDeadline)
+        run(.minutes(40))
+        XCTAssertEqual(kept.count, 2, "who knows what time it is")
+        desk.setClockTrusted(true, at: now)
+        drain()
+        XCTAssertEqual(kept.map(\.boardPost), [[2]])
+        run(.minutes(61))
+        XCTAssertEqual(kept, [])
+        XCTAssertNil(desk.nextDeadline)
+    }
+
+    func testAsManyCopiesAreKnownAsFitTheOldestGivingWay() {
+        for id in 0..<40 as Range<UInt8> { copy(of: [id]) }
+        XCTAssertEqual(kept.map(\.boardPost), (8..<40 as Range<UInt8>).map { [$0] })
+        XCTAssertEqual(desk.boardCopies(at: now), kept)
     }
 }

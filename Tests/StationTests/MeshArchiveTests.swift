@@ -3,6 +3,7 @@ import Crypto
 import EventLoop
 import Gateway
 import Mesh
+import Nostr
 import Radio
 import TestSupport
 import Vault
@@ -41,6 +42,15 @@ final class RecordCodingTests: XCTestCase {
             BoardRecord(key: PacketID(high: 3, low: 4).vaultKey, value: [3] + [UInt8](repeating: 0, count: 16)))
     }
 
+    func testACopyOfAnOwnPostComesBackAsItWas() throws {
+        let copy = BoardCopy(
+            boardPost: random.bytes(16), id: try XCTUnwrap(EventID(random.bytes(32))), geohash: "u4pruydq",
+            text: "wätér", postedAt: WallTime(milliseconds: 5), expiresAt: WallTime(milliseconds: 77))
+        XCTAssertEqual(BoardCopy(key: copy.id.bytes, value: copy.vaultValue), copy)
+        XCTAssertNil(BoardCopy(key: [1], value: copy.vaultValue))
+        XCTAssertNil(BoardCopy(key: copy.id.bytes, value: Array(copy.vaultValue.prefix(35))))
+    }
+
     func testOfAnIdentityOnlyTheKeysAreWrittenAndWhatEarlierVersionsWroteIsRead() {
         let node = NodeIdentity.generate(using: &random)
         for proven in [nil, node.signing.publicKey] {
@@ -77,7 +87,9 @@ final class MeshArchiveTests: XCTestCase {
         var mesh: MeshNode { switchboard.mesh }
     }
 
-    private func start(on island: Island, identity: StationIdentity) throws -> Box {
+    private func start(
+        on island: Island, identity: StationIdentity, relay: RelayInMemory? = nil
+    ) throws -> Box {
         let vault = Vault(
             in: folder, masterKey: key, stores: BoxStores.all, loop: loop, random: SeededRandom(seed: random.next()))
         let archive = MeshArchive(vault)
@@ -88,9 +100,12 @@ final class MeshArchiveTests: XCTestCase {
                 random: SeededRandom(seed: random.next())),
             gateway: Gateway(
                 configuration: GatewayConfiguration(), seed: identity.deviceSeed,
-                random: SeededRandom(seed: random.next())), archive: archive)
+                random: SeededRandom(seed: random.next())),
+            relays: relay?.makePort(), archive: archive, carried: NostrArchive(vault),
+            notes: NotesDesk(seed: identity.deviceSeed, random: SeededRandom(seed: random.next())))
         try switchboard.radio.start()
         switchboard.perform { now in
+            switchboard.notes?.restore(NostrArchive(vault).boardCopies)
             archive.restore(into: switchboard.mesh, at: now)
             switchboard.mesh.start(at: now)
         }
@@ -166,6 +181,48 @@ final class MeshArchiveTests: XCTestCase {
         box.switchboard.radio.stop()
         let again = try start(on: Island(loop: loop, seed: 2), identity: identity)
         XCTAssertEqual(again.mesh.historyCount, 1)
+    }
+
+    /// Nobody else has it, and the power goes two seconds later.
+    func testAPostAndItsCopyAtRelaysAreTakenDownByALaterLifeForGood() throws {
+        let identity = StationIdentity.generate(using: &random)
+        let relay = RelayInMemory(loop: loop)
+        func life() throws -> Box {
+            try start(on: Island(loop: loop, seed: random.next()), identity: identity, relay: relay)
+        }
+        func end(_ box: Box) {
+            loop.advance(by: VaultLimits.horizon + .milliseconds(10))
+            kill(box)
+        }
+        var box = try life()
+        let pinned = box.switchboard.perform { now -> BoardPost? in
+            let post = try? box.mesh.post(onBoard: "water", geohash: "u4pruydq", days: 1, isUrgent: false, at: now)
+            guard let post else { return nil }
+            _ = box.switchboard.notes?.post(
+                post.content, at: post.geohash, nickname: "box", expiresAt: post.expiresAt, isUrgent: false, work: 0,
+                copyOf: post.postID, at: now)
+            return post
+        }
+        let post = try XCTUnwrap(pinned)
+        end(box)
+        let copy = try XCTUnwrap(relay.published.first)
+
+        box = try life()
+        XCTAssertEqual(box.mesh.boardPosts(at: loop.now), [post])
+        XCTAssertEqual(box.switchboard.notes?.boardCopies(at: loop.now).map(\.id), [copy.id])
+        box.switchboard.perform { now in
+            XCTAssertEqual(try? box.mesh.remove(fromBoard: post.postID, at: now), post)
+            XCTAssertEqual(box.switchboard.notes?.delete(copyOf: post.postID, at: now), true)
+        }
+        end(box)
+        XCTAssertEqual(relay.published.dropFirst().map(\.event.kind), [EventKind.deletion])
+        XCTAssertEqual(relay.published.last?.event.tags, [["e", copy.id.hex]])
+        XCTAssertEqual(relay.published.last?.author, copy.author)
+
+        box = try life()
+        XCTAssertEqual(box.mesh.boardPosts(at: loop.now), [])
+        XCTAssertEqual(box.switchboard.notes?.boardCopies(at: loop.now), [])
+        end(box)
     }
 
     func testPinnedIdentitiesSurviveAKill() throws {

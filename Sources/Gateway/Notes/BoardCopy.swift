@@ -11,4 +11,15 @@ public struct BoardCopy: Hashable, Sendable {
     public let expiresAt: WallTime
     /// Too much waited to be published.
     public internal(set) var isRefused = false
+
+    public init(
+        boardPost: [UInt8], id: EventID, geohash: String, text: String, postedAt: WallTime, expiresAt: WallTime
+    ) {
+        self.boardPost = boardPost
+        self.id = id
+        self.geohash = geohash
+        self.text = text
+        self.postedAt = postedAt
+        self.expiresAt = expiresAt
+    }
 }

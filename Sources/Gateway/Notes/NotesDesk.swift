@@ -9,6 +9,9 @@ public enum NotesEffect: Sendable {
     case unsubscribe(id: String)
     /// Publish until a relay of the place has confirmed it.
     case publish(VerifiedEvent, geohash: String, expiresAt: WallTime)
+    /// Keep for `restore`, before anything else is done: what is published and not known can not be taken away.
+    case keep(BoardCopy)
+    case forget(EventID)
 }
 
 /// The operator's view of the notes pinned to one place, and what the operator pins or takes away (chapter 05 §10).
@@ -31,8 +34,11 @@ public final class NotesDesk {
     }
 
     private var works: [Work] = []
-    /// Oldest first, as long as the process lives (chapter 04 §11.5).
+    /// Oldest first. Kept over restarts, so that a post can be taken away from relays by any later run; phones forget
+    /// theirs (chapter 04 §11.5).
     private var copies: [BoardCopy] = []
+    private var copiesDue: Instant?
+    private var isClockTrusted = false
     private var effects = EffectQueue<NotesEffect>()
     private var random: any RandomNumberGenerator
 
@@ -117,6 +123,7 @@ public final class NotesDesk {
         board?.remove(id)
         let until = WallTime(milliseconds: now.wall.milliseconds + GatewayLimits.noteRetry)
         publish(.deletion(of: id), seed.channel(geohash), geohash, until: until, at: now)
+        forgetCopies { $0.id == id }
         return true
     }
 
@@ -128,7 +135,7 @@ public final class NotesDesk {
         works.removeAll { $0.boardPost == boardPost }
         let published = copies.filter { $0.boardPost == boardPost }
         for copy in published where !copy.isRefused { _ = delete(copy.id, at: copy.geohash, at: now) }
-        copies.removeAll { $0.boardPost == boardPost }
+        forgetCopies { $0.boardPost == boardPost }
         return isBeingMade || !published.isEmpty
     }
 
@@ -143,7 +150,29 @@ public final class NotesDesk {
 
     /// What was to be published was not taken.
     public func refused(_ id: EventID) {
-        for index in copies.indices where copies[index].id == id { copies[index].isRefused = true }
+        for index in copies.indices where copies[index].id == id {
+            copies[index].isRefused = true
+            effects.add(.forget(id))
+        }
+    }
+
+    /// What an earlier run kept, oldest first. Call it once, before the first note.
+    public func restore(_ kept: [BoardCopy]) { copies = kept.suffix(GatewayLimits.boardCopies) }
+
+    /// Whether the clock can tell what has expired.
+    public func setClockTrusted(_ isTrusted: Bool, at now: Now) {
+        isClockTrusted = isTrusted
+        pruneCopies(at: now)
+    }
+
+    private func pruneCopies(at now: Now) {
+        if isClockTrusted { forgetCopies { $0.expiresAt <= now.wall } }
+        copiesDue = isClockTrusted && !copies.isEmpty ? now.monotonic + GatewayLimits.boardCopyPruning : nil
+    }
+
+    private func forgetCopies(_ isOver: (BoardCopy) -> Bool) {
+        for copy in copies where isOver(copy) { effects.add(.forget(copy.id)) }
+        copies.removeAll(where: isOver)
     }
 
     /// Whether a note is one that `delete` can delete.
@@ -163,14 +192,18 @@ public final class NotesDesk {
         _ event: VerifiedEvent, _ geohash: String, until: WallTime, copyOf boardPost: [UInt8]?, at now: Now
     ) {
         board?.receive(event, at: now.wall)
-        effects.add(.publish(event, geohash: geohash, expiresAt: until))
-        guard let boardPost else { return }
-        copies.removeAll { $0.expiresAt <= now.wall }
-        if copies.count >= GatewayLimits.boardCopies { copies.removeFirst() }
-        copies.append(
-            BoardCopy(
+        if let boardPost {
+            let copy = BoardCopy(
                 boardPost: boardPost, id: event.id, geohash: geohash, text: event.event.content, postedAt: now.wall,
-                expiresAt: until))
+                expiresAt: until)
+            if copies.count >= GatewayLimits.boardCopies, let oldest = copies.first?.id {
+                forgetCopies { $0.id == oldest }
+            }
+            copies.append(copy)
+            effects.add(.keep(copy))
+            pruneCopies(at: now)
+        }
+        effects.add(.publish(event, geohash: geohash, expiresAt: until))
     }
 
     // MARK: Time
@@ -184,6 +217,7 @@ public final class NotesDesk {
             }
         }
         if let closesAt, closesAt <= now.monotonic { close() }
+        if let copiesDue, copiesDue <= now.monotonic { pruneCopies(at: now) }
         if let due = pruneAt, due <= now.monotonic {
             board?.prune(at: now.wall)
             pruneAt = now.monotonic + GatewayLimits.notesPruning
@@ -193,6 +227,6 @@ public final class NotesDesk {
     public var nextDeadline: Instant? {
         // Due at once while there is work: whatever else waits for the loop comes in between the slices.
         if !works.isEmpty { return .zero }
-        return [closesAt, pruneAt].compactMap { $0 }.min()
+        return [closesAt, pruneAt, copiesDue].compactMap { $0 }.min()
     }
 }

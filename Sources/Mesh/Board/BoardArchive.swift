@@ -15,7 +15,8 @@ struct BoardArchive {
     func isBehind(_ store: BoardStore) -> Bool { store.revision != writtenRevision }
 
     /// What storage does not know yet; nil when it knows everything.
-    mutating func batch(from store: BoardStore) -> BoardBatch? {
+    /// - Parameter isOwn: some of it is this node's own.
+    mutating func batch(from store: BoardStore, isOwn: Bool) -> BoardBatch? {
         guard isBehind(store) else { return nil }
         writtenRevision = store.revision
         let posts = store.posts.map {
@@ -31,7 +32,7 @@ struct BoardArchive {
             if gone.removeValue(forKey: record.id) != record.arrival { puts.append(record) }
             written[record.id] = record.arrival
         }
-        let batch = BoardBatch(puts: puts, deletes: gone.keys.sorted())
+        let batch = BoardBatch(puts: puts, deletes: gone.keys.sorted(), isOwn: isOwn)
         return batch.puts.isEmpty && batch.deletes.isEmpty ? nil : batch
     }
 

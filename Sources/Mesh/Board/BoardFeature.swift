@@ -12,6 +12,8 @@ final class BoardFeature: MeshFeature {
     private var archive = BoardArchive()
     private var nextWrite = Instant.distantFuture
     private var lastWrite: Instant?
+    /// Something of this node is not written yet.
+    private var owesOwn = false
 
     /// Posts prove themselves by the key inside, so their author need not be known. A bad signature is part of what
     /// duplicates are told by: remembering the packet shadows no genuine one.
@@ -47,9 +49,10 @@ final class BoardFeature: MeshFeature {
     /// Takes in what this node wrote.
     func pin(_ payload: Verified<BoardPayload>, in frame: Frame, at now: Now) -> Bool {
         guard let packet = GossipEntry(frame, at: now.monotonic) else { return false }
-        let outcome = store.ingest(payload, in: packet, at: now.wall)
-        scheduleWrite(at: now.monotonic)
-        return outcome == .accepted
+        guard store.ingest(payload, in: packet, at: now.wall) == .accepted else { return false }
+        owesOwn = true
+        nextWrite = now.monotonic
+        return true
     }
 
     /// What there is to read, urgent posts first, then the newest (§11.6).
@@ -88,7 +91,8 @@ final class BoardFeature: MeshFeature {
 
     private func write(in mesh: MeshNode) {
         nextWrite = .distantFuture
-        guard let batch = archive.batch(from: store) else { return }
+        defer { owesOwn = false }
+        guard let batch = archive.batch(from: store, isOwn: owesOwn) else { return }
         lastWrite = mesh.now.monotonic
         mesh.emit(.boardArchive(batch))
     }

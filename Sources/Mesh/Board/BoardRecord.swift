@@ -31,14 +31,18 @@ public struct BoardRecord: Hashable, Sendable {
     }
 }
 
-/// Changes to the board that belong together. Written at most every 10 s, and once more when the node stops.
+/// Changes to the board that belong together. Written at most every 10 s, at once when this node pins a post or takes
+/// one down, and once more when the node stops.
 public struct BoardBatch: Hashable, Sendable {
     /// New records, and records that take the place of an earlier one with the same ID.
     public let puts: [BoardRecord]
     public let deletes: [PacketID]
+    /// Some of it is this node's own, which nobody else may have yet.
+    public let isOwn: Bool
 
-    public init(puts: [BoardRecord], deletes: [PacketID]) {
+    public init(puts: [BoardRecord], deletes: [PacketID], isOwn: Bool = false) {
         self.puts = puts
         self.deletes = deletes
+        self.isOwn = isOwn
     }
 }

@@ -65,6 +65,7 @@ final class Timekeeper {
     private func offerGateway(_ isTrusted: Bool, at now: Now) {
         self.isTrusted = isTrusted
         switchboard.gateway.setClockTrusted(isTrusted, at: now)
+        switchboard.notes?.setClockTrusted(isTrusted, at: now)
         tellCourier(at: now)
     }
 

@@ -210,6 +210,8 @@ final class Switchboard: LinkPortDelegate {
         case .publish(let event, let geohash, let expiresAt):
             let isTaken = relays?.publishDurably(event, geohash: geohash, expiresAt: expiresAt, at: loop.now)
             if isTaken == false { notes?.refused(event.id) }
+        case .keep(let copy): carried?.keep(copy)
+        case .forget(let id): carried?.forget(copy: id)
         }
     }
 

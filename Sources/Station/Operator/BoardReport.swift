@@ -16,7 +16,7 @@ public struct BoardReport: Equatable, Sendable {
         public var urgent: Bool
         /// Pinned by this box, which can take it down.
         public var own: Bool
-        /// What became of the copy for relays; absent without one, and for posts of an earlier run.
+        /// What became of the copy for relays; absent without one.
         public var copy: BoardCopyState?
         /// No board of the mesh has room for it any more: only relays have the copy.
         public var displaced = false

@@ -59,6 +59,9 @@ enum BoxStores {
     /// The list of relays and their places as last fetched; one record.
     static let directory = VaultStore(
         number: 23, name: "directory", records: 1, bytes: 2 * GeoRelayDirectory.maximumFileBytes)
+    /// Notes at relays that are copies of own posts on the board; each a post's text and what sealing adds.
+    static let boardCopies = VaultStore(
+        number: 24, name: "board-copies", records: GatewayLimits.boardCopies, bytes: GatewayLimits.boardCopies * 1_024)
 
     /// Mail carried for others: the largest envelope, whom it was shared with, and what sealing adds.
     static let mail = VaultStore(
@@ -72,5 +75,7 @@ enum BoxStores {
     /// The last known time, below which no later run goes without the operator's word.
     static let clock = VaultStore(number: 8, name: "clock", records: 1, bytes: 256)
 
-    static let all = [history, board, identities, publications, carried, directory, mail, dealtDrops, clock]
+    static let all = [
+        history, board, identities, publications, carried, directory, boardCopies, mail, dealtDrops, clock,
+    ]
 }

@@ -36,9 +36,10 @@ final class MeshArchive {
 
     func keep(_ batch: BoardBatch) {
         for id in batch.deletes { vault.remove(id.vaultKey, from: BoxStores.board, within: VaultLimits.relaxed) }
+        // What is of others is heard again from neighbours.
+        let horizon = batch.isOwn ? VaultLimits.horizon : VaultLimits.gathered
         for record in batch.puts {
-            vault.put(
-                record.vaultValue, for: record.id.vaultKey, in: BoxStores.board, within: VaultLimits.gathered)
+            vault.put(record.vaultValue, for: record.id.vaultKey, in: BoxStores.board, within: horizon)
         }
     }
 

@@ -1,6 +1,8 @@
 import Basics
+import Gateway
 import Nostr
 import Vault
+import Wire
 
 /// Takes what the Nostr side must not forget into the vault, and gives it back after a restart.
 struct NostrArchive {
@@ -43,6 +45,19 @@ struct NostrArchive {
 
     var carried: [EventID] { vault.read(BoxStores.carried) { key, _ in EventID(key) } }
 
+    // MARK: Copies of own posts
+
+    /// On the disk before the note goes out.
+    func keep(_ copy: BoardCopy) {
+        vault.put(copy.vaultValue, for: copy.id.bytes, in: BoxStores.boardCopies)
+        vault.flush()
+    }
+
+    func forget(copy id: EventID) { vault.remove(id.bytes, from: BoxStores.boardCopies) }
+
+    /// Oldest first.
+    var boardCopies: [BoardCopy] { vault.read(BoxStores.boardCopies) { BoardCopy(key: $0, value: $1) } }
+
     // MARK: Directory
 
     private static let directoryKey = Array("directory".utf8)
@@ -60,6 +75,34 @@ struct NostrArchive {
             guard let fetchedAt = reader.readUInt64(), let csv = reader.readBytes(reader.remaining) else { return nil }
             return (csv, WallTime(milliseconds: fetchedAt))
         }
+    }
+}
+
+extension BoardCopy {
+    private static let postIDSize = 16
+
+    var vaultValue: [UInt8] {
+        var bytes = boardPost
+        bytes.append(bigEndian: postedAt.milliseconds)
+        bytes.append(bigEndian: expiresAt.milliseconds)
+        bytes.append(shortText: geohash)
+        return bytes + Array(text.utf8)
+    }
+
+    init?(key: [UInt8], value: [UInt8]) {
+        guard let id = EventID(key) else { return nil }
+        let copy = value.withUnsafeBytes { bytes -> BoardCopy? in
+            var reader = ByteReader(bytes)
+            guard let boardPost = reader.readBytes(BoardCopy.postIDSize), let postedAt = reader.readUInt64(),
+                let expiresAt = reader.readUInt64(), let geohash = reader.readShortText(),
+                Geohash.isCanonical(geohash), let text = reader.readBytes(reader.remaining)
+            else { return nil }
+            return BoardCopy(
+                boardPost: boardPost, id: id, geohash: geohash, text: String(decoding: text, as: UTF8.self),
+                postedAt: WallTime(milliseconds: postedAt), expiresAt: WallTime(milliseconds: expiresAt))
+        }
+        guard let copy else { return nil }
+        self = copy
     }
 }
 

@@ -63,6 +63,23 @@ final class BoardArchiveTests: XCTestCase {
         XCTAssertEqual(node.boardBatches.map(\.batch.puts.count), [1, 3, 1])
     }
 
+    func testWhatThisNodePinsOrTakesDownIsWrittenAtOnceAndSaysSo() throws {
+        let node = NodeHarness()
+        let link = try node.meet(carrier)
+        try send(author.post(1, created: node.now.wall), to: node, on: link)
+        node.advance(by: .seconds(1))
+        let post = try node.node.post(onBoard: "x", days: 1, isUrgent: false, at: node.now)
+        node.advance(by: .zero)
+        _ = try node.node.remove(fromBoard: post.postID, at: node.now)
+        node.advance(by: .zero)
+        try send(author.post(2, created: node.now.wall), to: node, on: link)
+        node.advance(by: .seconds(20))
+        XCTAssertEqual(node.boardBatches.map(\.batch.isOwn), [false, true, true, false])
+        XCTAssertEqual(node.boardBatches.map(\.batch.puts.count), [1, 1, 1, 1])
+        XCTAssertEqual(node.boardBatches.map(\.batch.deletes.count), [0, 0, 1, 0])
+        XCTAssertEqual(node.boardBatches[3].at - node.boardBatches[2].at, .seconds(10))
+    }
+
     func testExpiredPostsLeaveStorage() throws {
         let node = NodeHarness()
         let link = try node.meet(carrier)

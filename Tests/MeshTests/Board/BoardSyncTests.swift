@@ -126,4 +126,38 @@ final class BoardSyncTests: XCTestCase {
         mesh.restart(0, MeshConfiguration(nickname: "again"))
         XCTAssertEqual(mesh.nodes[0].mesh.boardPosts(at: mesh.now).count, 1)
     }
+
+    /// Chapter 04 §11.5: a poster removes what it posted in an earlier life.
+    func testAnAuthorTakesDownItsPostAfterARestartWhateverItsDiskKept() throws {
+        for keepsDisk in [true, false] {
+            let mesh = SimulatedMesh(seed: 4)
+            for _ in 0..<3 { mesh.addNode(capabilities: iPhone) }
+            mesh.connect(0, 1)
+            mesh.run(for: .seconds(5))
+            var post: BoardPost?
+            mesh.call(0) { post = try? $0.post(onBoard: "water", days: 1, isUrgent: false, at: $1) }
+            let id = try XCTUnwrap(post).postID
+            mesh.run(for: .seconds(5))
+            mesh.retire(0)
+            if !keepsDisk { mesh.nodes[0].archive = SimulatedArchive() }
+            mesh.restart(0, MeshConfiguration(nickname: "again"))
+            mesh.connect(0, 1)
+            mesh.run(for: .minutes(3))
+            let again = mesh.nodes[0].mesh
+            XCTAssertEqual(again.boardPosts(at: mesh.now), [try XCTUnwrap(post)])
+            XCTAssertTrue(again.isOwn(try XCTUnwrap(post)))
+            var removed: BoardPost?
+            mesh.call(0) { removed = try? $0.remove(fromBoard: id, at: $1) }
+            XCTAssertEqual(removed, post)
+            mesh.run(for: .seconds(5))
+            XCTAssertTrue(mesh.nodes[1].mesh.boardPosts(at: mesh.now).isEmpty)
+            // Nor does it come back in the next life, or to whoever comes later.
+            mesh.retire(0)
+            mesh.restart(0, MeshConfiguration(nickname: "once more"))
+            mesh.connect(0, 2)
+            mesh.run(for: .minutes(3))
+            for node in 0..<3 { XCTAssertTrue(mesh.nodes[node].mesh.boardPosts(at: mesh.now).isEmpty, "\(node)") }
+            XCTAssertEqual(store(2, mesh).tombstones.count, 1)
+        }
+    }
 }
