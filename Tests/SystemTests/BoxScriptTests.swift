@@ -1,56 +1,8 @@
 import Foundation
 import XCTest
 
-/// The scripts of the image, in a folder that stands for the box.
-final class BoxScriptTests: XCTestCase {
-    private var scratch: Scratch!
-
-    override func setUpWithError() throws {
-        scratch = try Scratch()
-        for path in [
-            "/run", "/sys", "/boot/firmware", "/etc/bitgate", "/data/config/bitgate", "/data/config/tor",
-            "/data/bitgate",
-            "/data/ssh", "/data/wifi", "/usr/share/box/boot",
-        ] {
-            try FileManager.default.createDirectory(
-                atPath: scratch.path + path, withIntermediateDirectories: true)
-        }
-        try put("packaged", "/etc/bitgate/bitgate.toml")
-        try put("the-key", "/data/ssh/ssh_host_ed25519_key")
-        try put("", "/data/ssh/authorized_keys")
-    }
-    override func tearDown() { scratch = nil }
-
-    private func put(_ text: String, _ path: String) throws {
-        try text.write(toFile: scratch.path + path, atomically: false, encoding: .utf8)
-    }
-    private func text(_ path: String) -> String? { try? String(contentsOfFile: scratch.path + path, encoding: .utf8) }
-    private func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: scratch.path + path) }
-    private func link(_ path: String, to target: String) throws {
-        try FileManager.default.createSymbolicLink(
-            atPath: scratch.path + path, withDestinationPath: scratch.path + target)
-    }
-    private func mode(_ path: String) throws -> Int {
-        let attributes = try FileManager.default.attributesOfItem(atPath: scratch.path + path)
-        return try XCTUnwrap(attributes[.posixPermissions] as? Int)
-    }
-    private func isLink(_ path: String) -> Bool {
-        (try? FileManager.default.destinationOfSymbolicLink(atPath: scratch.path + path)) != nil
-    }
-
-    @discardableResult
-    private func run(_ script: String) throws -> String {
-        let outcome = try Programs.start(
-            "/bin/sh", [Programs.root.path + "/image/files/usr/libexec/box/" + script], in: scratch,
-            environment: [
-                "BOX_ROOT": scratch.path, "BOX_PAUSE": "0.01",
-                "PATH": Programs.folder.path + ":/usr/sbin:/usr/bin:/bin",
-            ]
-        ).wait()
-        XCTAssertEqual(outcome.status, 0, outcome.errors)
-        return outcome.output
-    }
-
+/// What a start of the image does with the folders of the data partition, and with files on the boot partition.
+final class BoxScriptTests: BoxScriptCase {
     // MARK: Links where bitgated may write
 
     func testAStartFollowsNoLinkOutOfTheFolderOfTheConfiguration() throws {
@@ -121,6 +73,119 @@ final class BoxScriptTests: XCTestCase {
         XCTAssertEqual(text(led + "/delay_on"), "80\n")
         try FileManager.default.removeItem(atPath: scratch.path + led)
         XCTAssertTrue(try run("blink").contains("no LED"))
+    }
+
+    // MARK: Files that were only looked at
+
+    /// As editors of PCs save them: with carriage returns, a byte order mark, another end, or all of it.
+    func testAFileThatWasSavedAsItWasIsNoChange() throws {
+        try layTemplates()
+        try put("mine", "/data/config/bitgate/bitgate.toml")
+        try put("secret", "/data/wifi/net.psk")
+        try put("the-key", "/data/ssh/authorized_keys")
+        try put("a bridge", "/data/config/tor/bridges.conf")
+        for name in ["bitgate.toml", "network.conf", "authorized_keys", "bridges.txt"] {
+            let template = try XCTUnwrap(text("/boot/firmware/" + name))
+            for saved in [
+                template.replacingOccurrences(of: "\n", with: "\r\n"), "\u{FEFF}" + template, template + "\n\n",
+                String(template.dropLast()), template.replacingOccurrences(of: "\n", with: "  \n"),
+            ] {
+                for ending in ["", ".txt"] {
+                    try put(saved, "/boot/firmware/" + name + ending)
+                    XCTAssertEqual(try run("boot"), "", name)
+                }
+            }
+        }
+        XCTAssertEqual(text("/data/config/bitgate/bitgate.toml"), "mine")
+        XCTAssertEqual(text("/data/wifi/net.psk"), "secret")
+        XCTAssertEqual(text("/data/ssh/authorized_keys"), "the-key")
+        XCTAssertEqual(text("/data/config/tor/bridges.conf"), "a bridge")
+        XCTAssertFalse(exists("/run/box-refused"))
+    }
+
+    func testAFileInUTF16IsRefusedByWhatItIs() throws {
+        try layTemplates()
+        let utf16 = try XCTUnwrap("\u{FEFF}hostname=box\r\n".data(using: .utf16LittleEndian))
+        try utf16.write(to: URL(fileURLWithPath: scratch.path + "/boot/firmware/network.conf"))
+        XCTAssertTrue(try run("boot").contains("REFUSED: network.conf: its letters are in UTF-16"))
+    }
+
+    func testANetworkFileThatSetsNothingLeavesTheWifiAlone() throws {
+        try layTemplates()
+        try put("secret", "/data/wifi/net.psk")
+        for (said, why) in [
+            ("# a remark\n", "nothing is set"), ("hostname=\ntimezone=\n", "nothing is set"),
+            ("wifi_country=DE\nwifi_name=\nwifi_password=\n", "wifi_name is missing"), ("wifi=x\n", "line 1 is none"),
+        ] {
+            try put(said, "/boot/firmware/network.conf")
+            XCTAssertTrue(try run("boot").contains(why), said)
+            XCTAssertEqual(text("/data/wifi/net.psk"), "secret", said)
+        }
+        try put("hostname=box\n", "/boot/firmware/network.conf")
+        XCTAssertTrue(try run("boot").contains("taken over: network.conf"))
+        XCTAssertFalse(exists("/data/wifi/net.psk"))
+    }
+
+    // MARK: Bridges
+
+    func testBridgesAreTakenOverWithWhatRunsThemAndTakenAwayByARemark() throws {
+        try layTemplates()
+        // Where the check looks for the transport; on the image it is there.
+        try program(
+            "bitgate",
+            """
+            sed -i s,/usr/bin/obfs4proxy,/bin/sh, "$3"
+            '\(Programs.folder.path)/bitgate' "$@"
+            outcome=$?
+            sed -i s,/bin/sh,/usr/bin/obfs4proxy, "$3"
+            exit $outcome
+            """)
+        let number = "0123456789ABCDEF0123456789ABCDEF01234567"
+        let certificate = String(repeating: "A", count: 70)
+        try put(
+            """
+            # from the site\r
+            obfs4 192.0.2.7:443 \(number) cert=\(certificate) iat-mode=0\r
+            Bridge obfs4 [2001:db8::7]:443 \(number) cert=\(certificate) iat-mode=0\r
+
+            """, "/boot/firmware/bridges.txt")
+        XCTAssertEqual(try run("boot"), "taken over: bridges.txt\n")
+        XCTAssertEqual(
+            text("/data/config/tor/bridges.conf"),
+            """
+            UseBridges 1
+            ClientTransportPlugin obfs4 exec /usr/bin/obfs4proxy
+            Bridge obfs4 192.0.2.7:443 \(number) cert=\(certificate) iat-mode=0
+            Bridge obfs4 [2001:db8::7]:443 \(number) cert=\(certificate) iat-mode=0
+
+            """)
+        XCTAssertEqual(text("/boot/firmware/bridges.txt"), text("/usr/share/box/boot/bridges.txt"))
+        try put("webtunnel [2001:db8::7]:443 \(number) url=https://example.org/x\n", "/boot/firmware/bridges.txt")
+        XCTAssertTrue(try run("boot").contains("ask for obfs4"))
+        XCTAssertTrue(try XCTUnwrap(text("/data/config/tor/bridges.conf")).contains("192.0.2.7"))
+        try put("#\n", "/boot/firmware/bridges.txt")
+        XCTAssertEqual(try run("boot"), "taken over: bridges.txt\n")
+        XCTAssertEqual(text("/data/config/tor/bridges.conf"), "")
+    }
+
+    // MARK: The time zone
+
+    func testATimeZoneIsOneThatTheSystemHas() throws {
+        try layTemplates()
+        for (path, text) in [("Europe/Berlin", "TZif2"), ("zone.tab", "# a table"), ("Etc/GMT+5", "TZif2")] {
+            try folder("/usr/share/zoneinfo/" + path.split(separator: "/").dropLast().joined())
+            try put(text, "/usr/share/zoneinfo/" + path)
+        }
+        for zone in ["../../../etc/passwd", "/etc/localtime", "zone.tab", "Europe", "Mars/Base", "Europe/Berlin "] {
+            try put("timezone=\(zone)\n", "/boot/firmware/network.conf")
+            XCTAssertTrue(try run("boot").contains("REFUSED: network.conf"), zone)
+            XCTAssertFalse(exists("/data/config/timezone"))
+        }
+        for zone in ["Europe/Berlin", "Etc/GMT+5"] {
+            try put("timezone=\(zone)\r\n", "/boot/firmware/network.conf")
+            XCTAssertTrue(try run("boot").contains("taken over: network.conf"), zone)
+            XCTAssertEqual(text("/data/config/timezone"), zone + "\n")
+        }
     }
 
     // MARK: Wi-Fi

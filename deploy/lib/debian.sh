@@ -38,6 +38,9 @@ debian_mirror() {
         awk -v release="$release" '$1 == release && $2 == "main" { print $3; exit }'
 }
 
+# What names one state of Debian, if anything does: whatever is made of another is made anew.
+debian_state() { printf '%s' "${BITGATE_MIRROR:+$BITGATE_MIRROR ${BITGATE_SECURITY_MIRROR:-}}"; }
+
 # debian_sources COMPONENTS: the lines of a sources.list.
 debian_sources() {
     local components=$1 codename uri security key=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -93,9 +96,11 @@ debian_toolchain() {
         architectures=$host,$arch
         include+=,binutils-aarch64-linux-gnu,qemu-user
     fi
-    key=$(printf '%s\n' "$include" 2 | sha256sum | cut -c1-12)
+    key=$({ printf '%s\n' "$include" 2; debian_state; } | sha256sum | cut -c1-12)
     toolchain=$(debian_cache)/toolchain-$arch
-    [ "$(cat "$toolchain.key" 2>/dev/null)" != "$key" ] || return 0
+    # Libraries that are linked in come from it: without a state that was asked for, it is one of this month.
+    [ "$(cat "$toolchain.key" 2>/dev/null)" != "$key" ] ||
+        { [ -z "$(debian_state)" ] && [ -n "$(find "$toolchain.key" -mtime +30)" ]; } || return 0
     say "toolchain: Debian 13 for $arch, some 2.5 GB below $(debian_cache) (minutes, once)"
     rm -f "$toolchain.key"
     debian_remove "$toolchain"

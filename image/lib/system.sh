@@ -18,6 +18,8 @@ find files -type d -exec chmod 755 {} +
 cp -a files/. root/
 install -m 644 bitgate.conf root/etc/tor/bitgate.conf
 install -m 644 bitgate.toml root/usr/share/box/boot/bitgate.toml
+# The base system was made in a hurry; on the box a package is on the card before dpkg says so.
+rm -f root/etc/dpkg/dpkg.cfg.d/99mmdebstrap root/etc/apt/apt.conf.d/99mmdebstrap
 rm -f root/etc/resolv.conf root/etc/apt/sources.list root/etc/.resolv.conf*
 ln -s ../run/systemd/resolve/stub-resolv.conf root/etc/resolv.conf
 ln -s ../libexec/box/update root/usr/sbin/box-update
@@ -25,7 +27,7 @@ rm -f root/etc/ssh/ssh_host_* root/var/lib/systemd/random-seed root/var/lib/dbus
 rm -rf root/var/lib/apt/lists/* root/var/cache/apt/* root/var/log/* root/run/* root/tmp/*
 mkdir -p root/data root/boot/firmware root/var/lib/apt/lists/partial root/var/cache/apt/archives/partial root/var/lib/bitgate
 chroot root systemctl --quiet enable box-boot.service box-blink.service box-grow.service box-clock.service box-clock-save.timer \
-    box-update.timer >&2
+    box-update.timer box-report.timer >&2
 : >root/etc/machine-id
 grep -q '^root:[*!]' root/etc/shadow || { echo "root has a password" >&2; exit 1; }
 
