@@ -53,7 +53,7 @@ image_make_base() {
     options=$(image_dpkg_options)
     include=$(IFS=,; printf '%s' "${image_packages[*]}"),$(package_dependencies "$1")
     # The number at the end is that of the hooks and options below.
-    key=$(printf '%s\n' "$include" "$image_initramfs_modules" "$options" "$(debian_state)" 1 | sha256sum | cut -c1-12)
+    key=$(printf '%s\n' "$include" "$image_initramfs_modules" "$options" "$(debian_state)" 2 | sha256sum | cut -c1-12)
     image_base=$(debian_cache)/base-$key.tar
     # Of a week ago it would be a kernel, an sshd and a tor with the holes that were mended since.
     if [ -e "$image_base" ] && { [ -n "$(debian_state)" ] || [ -z "$(find "$image_base" -mtime +6)" ]; }; then
@@ -75,7 +75,8 @@ image_make_base() {
             printf "%s\n" "$BITGATE_DPKG_OPTIONS" >"$1/etc/dpkg/dpkg.cfg.d/image"' \
         --essential-hook='mkdir -p "$1/usr/share/initramfs-tools/modules.d" "$1/etc/initramfs-tools/conf.d"
             printf "%s\n" $BITGATE_INITRAMFS_MODULES >"$1/usr/share/initramfs-tools/modules.d/image.conf"
-            printf "MODULES=list\nCOMPRESS=zstd\n" >"$1/etc/initramfs-tools/conf.d/image"' \
+            # By the type it knows with what to check the root, which it does before it mounts it.
+            printf "MODULES=list\nCOMPRESS=zstd\nFSTYPE=ext4\n" >"$1/etc/initramfs-tools/conf.d/image"' \
         --customize-hook='mkdir -p "$1/boot/board"
             cp -a "$1"/usr/lib/raspi-firmware/. "$1/boot/board/"
             dpkg-query --admindir="$1/var/lib/dpkg" -W -f "\${Package}\t\${Version}\t\${Architecture}\n" >"$1/boot/packages"' \

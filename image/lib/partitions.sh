@@ -38,7 +38,7 @@ mkfs.vfat --invariant -F 32 -n BITBOOT -i "$disk" -C boot.fat $((boot_size * 102
 
 step "root partition"
 truncate -s "${root_size}M" root.ext4
-mke2fs -q -t ext4 -L BITROOT -m 1 -b 4096 -U "$(uuid root)" -E "hash_seed=$(uuid seed),root_owner=0:0" \
+mke2fs -q -t ext4 -L BITROOT -e remount-ro -m 1 -b 4096 -U "$(uuid root)" -E "hash_seed=$(uuid seed),root_owner=0:0" \
     -d root root.ext4 >&2
 used=$(du -sm root | cut -f1)
 
