@@ -42,14 +42,20 @@ public struct WipeMarkers: Sendable {
         return causes.contains(.panic) ? .panic : causes.first
     }
 
-    /// Whether one stands that outlasts the power.
-    public var isLasting: Bool { [statePath, secondPath].contains { WipeMarkers.read($0) != nil } }
+    /// Whether one stands that outlasts the power. Here one that cannot be read does not count: who cannot tell has to
+    /// see to it that the wipe is noted.
+    public var isLasting: Bool {
+        [statePath, secondPath].contains { (try? PrivateFile.read($0, limit: WipeMarkers.longest)) != nil }
+    }
+
+    /// Whether none of ours can be there.
+    private static func isAbsent(_ path: String) -> Bool {
+        var info = stat()
+        return lstat(path, &info) != 0 && [ENOENT, ENOTDIR, EACCES].contains(errno)
+    }
 
     private static func read(_ path: String) -> WipeCause? {
-        var info = stat()
-        if lstat(path, &info) != 0 {
-            return [ENOENT, ENOTDIR, EACCES].contains(errno) ? nil : .panic
-        }
+        if isAbsent(path) { return nil }
         guard let bytes = try? PrivateFile.read(path, limit: longest) else { return .panic }
         return WipeCause(rawValue: String(decoding: bytes, as: UTF8.self)) ?? .panic
     }
@@ -60,6 +66,10 @@ public struct WipeMarkers: Sendable {
             do throws(SystemError) {
                 try PrivateFile.replace(path, Array(cause.rawValue.utf8))
             } catch {
+                // A full disk still takes a name, and one without a cause is a panic's.
+                if cause == .panic, error.code == ENOSPC || error.code == EDQUOT, WipeMarkers.leaveEmpty(path) {
+                    continue
+                }
                 problem = error
             }
         }
@@ -68,15 +78,27 @@ public struct WipeMarkers: Sendable {
 
     /// Removes the marker, or those of the other places, and looks whether it is gone.
     func remove(inState: Bool) throws(SystemError) {
-        for path in inState ? [statePath] : otherPaths { try WipeMarkers.remove(path) }
+        var problem: SystemError?
+        for path in inState ? [statePath] : otherPaths {
+            do throws(SystemError) { try WipeMarkers.remove(path) } catch { problem = error }
+        }
+        if let problem { throw problem }
     }
 
     private static func remove(_ path: String) throws(SystemError) {
         guard unlink(path) == 0 else {
-            if [ENOENT, ENOTDIR, EACCES].contains(errno), WipeMarkers.read(path) == nil { return }
-            throw .last("unlink", subject: path)
+            let error = SystemError.last("unlink", subject: path)
+            // A file system that cannot be written refuses before it looks whether there is anything.
+            guard isAbsent(path) else { throw error }
+            return
         }
         try PrivateFile.syncDirectory(PrivateFile.parent(of: path))
-        guard WipeMarkers.read(path) == nil else { throw SystemError("unlink", code: EEXIST, subject: path) }
+        guard isAbsent(path) else { throw SystemError("unlink", code: EEXIST, subject: path) }
+    }
+
+    private static func leaveEmpty(_ path: String) -> Bool {
+        let file = FileDescriptor(owning: open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600))
+        guard file.isOpen, fsync(file.raw) == 0 else { return false }
+        return (try? PrivateFile.syncDirectory(PrivateFile.parent(of: path))) != nil
     }
 }
