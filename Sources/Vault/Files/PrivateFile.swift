@@ -99,7 +99,10 @@ public enum PrivateFile {
     /// Flash may keep the old content in a cell it no longer shows. So nothing but keys is worth this, and a key's
     /// safety rests on its file being one block that the file system rewrites in place.
     public static func destroy(_ path: String) throws(SystemError) {
-        let raw = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        let how = O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        var raw = open(path, how)
+        // One that its owner may only read, as keys are often put back; it is no link, or the error were another.
+        if raw < 0, errno == EACCES, chmod(path, 0o600) == 0 { raw = open(path, how) }
         if raw >= 0 {
             let file = FileDescriptor(owning: raw)
             var info = stat()
@@ -107,6 +110,9 @@ public enum PrivateFile {
             if info.st_mode & S_IFMT == S_IFREG { try overwrite(file, count: Int(info.st_size), path: path) }
         } else if errno == ENOENT {
             return
+        } else if errno != ELOOP, errno != ENXIO {
+            // It may be a key's file: whoever takes its name only loses sight of it.
+            throw .last("open", subject: path)
         }
         guard unlink(path) == 0 || errno == ENOENT else { throw .last("unlink", subject: path) }
         try syncDirectory(parent(of: path))
