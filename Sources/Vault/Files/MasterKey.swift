@@ -18,7 +18,7 @@ public enum MasterKey {
     public static func load(in directory: String) throws(PrivateFile.ReadProblem) -> SecretBytes {
         let path = directory + "/" + fileName
         var bytes = try PrivateFile.read(path, limit: size)
-        defer { bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
+        defer { bytes.overwrite() }
         guard bytes.count == size else { throw .unreadable("\(path) has \(bytes.count) bytes instead of \(size)") }
         // What some file systems leave of a file after a power cut.
         guard bytes.contains(where: { $0 != 0 }) else { throw .unreadable("\(path) holds only zeros") }

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import EventLoop
+import Glibc
 
 /// One small sealed thing in a file of its own, for what must outlive damage to the database.
 public struct SealedFile {
@@ -34,7 +35,8 @@ public struct SealedFile {
             case .unreadable(let why): throw .unreadable(why)
             }
         }
-        guard let content = cipher.open(bytes, row: row) else { throw .doesNotOpen }
+        guard var content = cipher.open(bytes, row: row) else { throw .doesNotOpen }
+        defer { content.overwrite() }
         return SecretBytes(copying: content)
     }
 
@@ -42,9 +44,16 @@ public struct SealedFile {
     public func write(
         _ content: SecretBytes, using random: inout some RandomNumberGenerator
     ) throws(SystemError) {
-        let sealed = content.withBytes {
-            cipher.seal([UInt8]($0), row: row, nonce: random.bytes(XChaChaPoly.nonceSize))
-        }
+        var plain = content.withBytes { [UInt8]($0) }
+        defer { plain.overwrite() }
+        let sealed = cipher.seal(plain, row: row, nonce: random.bytes(XChaChaPoly.nonceSize))
         try PrivateFile.replace(path, sealed)
+    }
+}
+
+extension [UInt8] {
+    /// Leaves zeros where something secret was. Whoever has another reference to the bytes keeps them.
+    mutating func overwrite() {
+        withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } }
     }
 }

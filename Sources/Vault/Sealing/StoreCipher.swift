@@ -36,7 +36,8 @@ struct StoreCipher {
 
     /// - Parameter nonce: 24 fresh random bytes.
     func seal(_ content: [UInt8], row: RowKey, nonce: [UInt8]) -> [UInt8] {
-        let packed = RecordPacking.pack(content)
+        var packed = RecordPacking.pack(content)
+        defer { packed.overwrite() }
         let sealed = XChaChaPoly.seal(packed, key: sealingKey, nonce: nonce, associated: associated(row))
         return [StoreCipher.formatVersion] + nonce + (sealed ?? [])
     }
@@ -45,9 +46,10 @@ struct StoreCipher {
     func open(_ sealed: [UInt8], row: RowKey) -> [UInt8]? {
         let head = 1 + XChaChaPoly.nonceSize
         guard sealed.count >= head, sealed[0] == StoreCipher.formatVersion,
-            let packed = XChaChaPoly.open(
+            var packed = XChaChaPoly.open(
                 Array(sealed[head...]), key: sealingKey, nonce: Array(sealed[1..<head]), associated: associated(row))
         else { return nil }
+        defer { packed.overwrite() }
         return RecordPacking.unpack(packed)
     }
 
