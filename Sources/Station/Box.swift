@@ -11,6 +11,8 @@ public protocol Box: AnyObject {
     func start() throws(StationFault)
     /// Makes the loop return, when all is said.
     func stop()
+    /// Lets go of lamps and state, where it could not be started, so that something else may have them.
+    func abandon()
     /// Takes over what may change while running.
     func reload(_ next: Configuration)
     /// The configuration file has mistakes, and the one in force stays.
@@ -43,6 +45,7 @@ public enum BoxStart {
     ) throws(StationFault) -> any Box {
         do throws(StationFault) {
             let state = try StateDirectory(configuration.stateDirectory)
+            let store = IdentityStore(in: state)
             // From here on somebody may look at the lamps: before a wipe that is completed at the start, too.
             let panel = PanelDesk(configuration.panel.configuration, loop: loop, open: lines)
             panel.start()
@@ -63,11 +66,11 @@ public enum BoxStart {
                 return try Station(
                     premises, identity, masterKey: key, loop: loop, clock: clock, log: log, restart: restart)
             }
-            var loaded = try IdentityStore(in: premises.state).loadOrCreate(for: host, using: &random)
+            var loaded = try store.loadOrCreate(for: host, using: &random)
             if case .movedHere = loaded {
                 log.warning("the keys belong to another machine: they are destroyed, and this box is a new one")
                 if let failures = failures(of: premises.wipe(.moved)) { return blocked(failures) }
-                loaded = try IdentityStore(in: premises.state).loadOrCreate(for: host, using: &random)
+                loaded = try store.loadOrCreate(for: host, using: &random)
             }
             guard case .identity(let identity, let key) = loaded else {
                 throw .state("the keys still belong to another machine")

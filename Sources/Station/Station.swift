@@ -38,8 +38,6 @@ public final class Station: Box {
     private var control: ControlServer?
     private(set) var isStopping = false
     private var isWiping = false
-    /// Of a wipe that is incomplete and left no marker by which a new process would know.
-    private var wipeFailures: [WipeFailure]?
     private var afterStop: (() -> Void)?
     /// As last logged.
     private var routeStage: TorStage?
@@ -163,11 +161,6 @@ public final class Station: Box {
 
     /// Withdraws the gateway, says goodbye, lets both go out, and makes the loop return (chapter 03 B20).
     public func stop() {
-        if wipeFailures != nil {
-            panel.stop()
-            control?.stop()
-            return loop.stop()
-        }
         guard !isStopping, !isWiping else { return }
         isStopping = true
         directory.stop()
@@ -190,6 +183,12 @@ public final class Station: Box {
             afterStop?()
             loop.stop()
         }
+    }
+
+    public func abandon() {
+        panel.stop()
+        control?.stop()
+        premises.state?.release()
     }
 
     /// Takes over what may change while running; the rest waits for a restart.
@@ -253,7 +252,6 @@ public final class Station: Box {
     // MARK: Wipe
 
     var wipeReport: WipeReport {
-        if let wipeFailures { return WipeReport(wipeFailures) }
         if isWiping { return WipeReport(state: .wiping) }
         let notice = premises.aftermath.notice
         return WipeReport(state: notice == nil ? .none : .wiped, cause: notice)
@@ -261,9 +259,8 @@ public final class Station: Box {
 
     /// From here on nothing else is begun; the wipe itself runs when the answer is on its way.
     private func beginWipe() -> WipeReport {
-        if !isWiping || wipeFailures != nil {
+        if !isWiping {
             isWiping = true
-            wipeFailures = nil
             loop.enqueue { [self] in wipe() }
         }
         return wipeReport
@@ -281,14 +278,10 @@ public final class Station: Box {
             uplink.sever()
             vault.abandon()
         }
-        if case .incomplete(let failures) = PanicWipe.run(with: worker) {
+        if case .incomplete = PanicWipe.run(with: worker) {
             log.error("the wipe is incomplete: it is tried again")
-            // A new process would go on the air with what is left.
-            guard premises.pendingWipe != nil else {
-                wipeFailures = failures
-                panel.refresh()
-                return
-            }
+            // Or the new process would go on the air with what is left.
+            if premises.pendingWipe == nil { Premises.noteInProcess() }
         }
         control?.stop()
         restart()
@@ -298,7 +291,11 @@ public final class Station: Box {
     /// Somebody tapped while the outcome was shown.
     private func acknowledgeWipe() {
         guard !isWiping, !isStopping else { return }
-        _ = try? change(Aftermath(unprovisionedName: premises.aftermath.unprovisionedName))
+        do throws(ControlError) {
+            _ = try change(Aftermath(unprovisionedName: premises.aftermath.unprovisionedName))
+        } catch {
+            log.error("that the wipe was seen cannot be kept: the state directory takes nothing")
+        }
     }
 
     private func change(_ aftermath: Aftermath) throws(ControlError) -> WipeReport {

@@ -50,10 +50,10 @@ enum WipeCommand {
         if isFresh { _ = try client.ask("wipe", for: WipeReport.self, confirmation: WipeConfirmation.word) }
         for _ in 0..<attempts {
             usleep(pause)
-            // Between the old process and the new one nobody answers.
-            guard let report = try? client.ask("wipe_status", for: WipeReport.self), report.state != .wiping else {
-                continue
-            }
+            // Between the old process and the new one nobody answers, and somebody may have acknowledged it at the box.
+            guard let report = try? client.ask("wipe_status", for: WipeReport.self),
+                ![.wiping, .none].contains(report.state)
+            else { continue }
             Output.write(OperatorText.wipe(report))
             return report.state == .wiped ? ExitStatus.ok : ExitStatus.wipeIncomplete
         }

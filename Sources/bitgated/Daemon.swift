@@ -43,6 +43,7 @@ enum Daemon {
             level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
             clock: { SystemClock.monotonic }, write: Log.toStandardError)
         let box: any Box
+        var prepared: (any Box)?
         do throws(StationFault) {
             if let mistakes {
                 let blocked = BoxStart.completeWipe(found, from: path, loop: loop, log: log, restart: restart)
@@ -51,7 +52,10 @@ enum Daemon {
             } else {
                 box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
             }
+            prepared = box
+            try box.start()
         } catch {
+            prepared?.abandon()
             Log.toStandardError("bitgated: \(error)\n")
             BoxStart.hold(error, found, from: path, loop: loop, log: log, restart: restart)
             exit(error.exitStatus)
@@ -73,7 +77,6 @@ enum Daemon {
                 box.refusedToReload(from: file)
             }
         }
-        try box.start()
         supervision.ready()
         loop.run()
     }

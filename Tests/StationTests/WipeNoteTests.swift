@@ -161,9 +161,10 @@ final class WipeNoteTests: XCTestCase {
         }
         let own = TraceHelper(folder: folder, pause: pause)
         let another = TraceHelper(folder: folder, keepsNote: false, pause: pause)
-        XCTAssertThrowsError(try another.note())
+        XCTAssertThrowsError(try another.requestNote())
         XCTAssertFalse(exists("/boot/firmware/bitgate-wiping"))
-        try own.note()
+        try own.requestNote()
+        try own.awaitNote()
         XCTAssertTrue(own.isNoted)
         XCTAssertFalse(another.isNoted)
         try another.forget()
@@ -207,6 +208,31 @@ final class WipeNoteTests: XCTestCase {
         XCTAssertEqual(fed.first, 0)
         XCTAssertEqual(zip(fed, fed.dropFirst()).map { $1 - $0 }.max(), 1_020)
         XCTAssertGreaterThan(try XCTUnwrap(fed.last), TraceHelper.patience.erasing - 1_100)
+    }
+
+    /// Whoever has confirmed may pull the plug while a helper takes its time.
+    func testTheKeysAreGoneBeforeANoteIsWaitedFor() throws {
+        try closeTheCard()
+        helpers?.terminate()
+        helpers?.waitUntilExit()
+        let late = Process()
+        late.executableURL = URL(fileURLWithPath: "/bin/sh")
+        late.arguments = [
+            "-c",
+            """
+            cd "$1/run/bitgate-erase/ask"
+            while sleep 0.02; do
+                [ ! -e now ] || sh "$2/erase" "$1"
+                [ ! -e clear ] || sh "$2/boot-note" "$1"
+                [ ! -e note ] || [ -e "$1/state/master.key" ] || sh "$2/boot-note" "$1"
+            done
+            """, "helpers", root, WipeNoteTests.scripts,
+        ]
+        try late.run()
+        helpers = late
+        XCTAssertTrue(exists("/state/master.key"))
+        try live { _ in _ = try ask("wipe", confirm: "destroy") }
+        XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
     }
 
     func testABoxThatCanNoteItsFailedWipeNowhereSaysSo() throws {

@@ -263,7 +263,8 @@ final class WipeTests: XCTestCase {
     }
 
     /// A new process would know of no wipe, find no keys, and go on the air as a new box in the old place.
-    func testAnIncompleteWipeThatLeftNoMarkerKeepsTheProcessOffTheAir() throws {
+    func testAnIncompleteWipeThatLeftNoMarkerIsKnownToTheProcessThatTakesItsPlace() throws {
+        defer { unsetenv("BITGATE_WIPE_INCOMPLETE") }
         let file = folder + "/c.toml"
         try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
         // Beside the control socket there would be a third.
@@ -274,19 +275,37 @@ final class WipeTests: XCTestCase {
         chmod(folder + "/state", 0o700)
         var configuration = configuration
         configuration.panic.markerDirectory = folder + "/nowhere"
-        let station = try station(configuration, from: file)
-        try station.start()
-        _ = try ask("wipe", confirm: "destroy")
-        let status = try report(try ask("wipe_status"))
-        XCTAssertEqual(status.state, .incomplete)
-        XCTAssertEqual(status.failures.map(\.step), ["removeTraces"])
-        XCTAssertEqual(restarts, 0)
-        guard case .refused = try ask("status") else { return XCTFail() }
+        try live(configuration, from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
+        XCTAssertEqual(restarts, 1, "nothing of the memory of this one is to stay")
+        // The obstacle in the state directory went with the rest.
+        try FileManager.default.createDirectory(
+            atPath: folder + "/state/" + WipeMarkers.stateName + ".new/x", withIntermediateDirectories: true)
+        do {
+            let blocked = try XCTUnwrap(try prepare(configuration, from: file) as? BlockedStation)
+            blocked.start()
+            XCTAssertEqual(try report(try ask("wipe_status")).failures.map(\.step), ["removeTraces", "note"])
+            for command in ["status", "mail", "clock", "limits"] {
+                guard case .refused(let error) = try ask(command) else { return XCTFail(command) }
+                XCTAssertEqual(error.code, "wipe_incomplete", command)
+            }
+            try FileManager.default.removeItem(atPath: file + ".new")
+            _ = try ask("wipe", confirm: "destroy")
+            XCTAssertEqual(restarts, 2)
+            blocked.stop()
+        }
+        XCTAssertEqual(try station(configuration, from: file).aftermath.notice, .panic)
+    }
 
-        try FileManager.default.removeItem(atPath: file + ".new")
-        _ = try ask("wipe", confirm: "destroy")
-        XCTAssertEqual(restarts, 1)
-        XCTAssertEqual(station.aftermath.notice, .panic)
+    func testWhatTheNameOfTheConfigurationLeadsToIsEmptied() throws {
+        try FileManager.default.createDirectory(atPath: folder + "/venues", withIntermediateDirectories: true)
+        let target = folder + "/venues/pub.toml"
+        try "nickname = \"the-pub\"\n".write(toFile: target, atomically: true, encoding: .utf8)
+        let file = folder + "/c.toml"
+        try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: target)
+        try live(from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
+        let text = try String(contentsOfFile: target, encoding: .utf8)
+        XCTAssertFalse(text.contains("the-pub"), text)
+        XCTAssertEqual(try FileManager.default.destinationOfSymbolicLink(atPath: file), target)
     }
 
     func testAMarkerInMemoryKeepsANewProcessOffTheAirWhereNoOtherCanBeWritten() throws {

@@ -109,12 +109,13 @@ struct AdapterEngine {
     /// Takes back what is on the air. What was to be said is not said any more.
     mutating func stop() {
         guard phase != .stopped else { return }
-        let wasReady = phase == .ready
+        // An instance stays with the kernel while the controller is set up anew, or waits for that.
+        let mayAdvertise = isPresent
         let ending = links.sorted { $0.value < $1.value }
         effects.removeAll()
         leave(for: .stopped)
         effects.removeAll()
-        guard wasReady else { return }
+        guard mayAdvertise else { return }
         // Advertising first: the kernel advertises anew when a link ends and it has an instance, even one that is gone
         // by the time it gets round to it.
         emit(.post(.removeAdvertising(AdapterEngine.instanceNumber)))

@@ -40,6 +40,7 @@ public struct ControlCommand {
 public final class ControlServer {
     private let loop: any EventLoop
     private let commands: [ControlCommand]
+    private let otherwise: ControlError?
     private let idle: Interval
     private let socketFile: SocketFile
     private var listener: SocketListener?
@@ -47,12 +48,16 @@ public final class ControlServer {
     public private(set) var tally = Tally<ControlEvent>()
 
     /// Opens the socket. A file left behind by a daemon that is gone is replaced; a daemon that answers is not.
-    /// - Parameter idle: how long a client may take to complete a request; by default 30 s.
+    /// - Parameters:
+    ///   - otherwise: the answer to every other command; by default that there is no such.
+    ///   - idle: how long a client may take to complete a request; by default 30 s.
     public init(
-        path: String, loop: any EventLoop, commands: [ControlCommand], idle: Interval? = nil
+        path: String, loop: any EventLoop, commands: [ControlCommand], otherwise: ControlError? = nil,
+        idle: Interval? = nil
     ) throws(StationFault) {
         self.loop = loop
         self.commands = commands
+        self.otherwise = otherwise
         self.idle = idle ?? ControlLimits.idle
         socketFile = try SocketFile(path)
     }
@@ -95,6 +100,7 @@ public final class ControlServer {
             if let command = commands.first(where: { $0.name == request.command }) {
                 return command.answer(request)
             }
+            if let otherwise { return .refused(otherwise) }
             tally.count(.unknownCommand)
             let known = commands.map(\.name).sorted().joined(separator: ", ")
             return .refused(ControlError(code: "unknown_command", message: "there is no such command; known: \(known)"))

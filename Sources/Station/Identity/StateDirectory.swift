@@ -26,6 +26,15 @@ public final class StateDirectory {
         lock = try StateDirectory.lock(path + "/" + StateDirectory.lockName)
     }
 
+    /// For a process that goes on without it: from now on it is anybody's.
+    func release() { lock.close() }
+
+    /// Whether a process has it. Nothing is made where nothing is.
+    static func isTaken(_ path: String) -> Bool {
+        let file = FileDescriptor(owning: open(path + "/" + lockName, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
+        return file.isOpen && flock(file.raw, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     static func exists(_ path: String) -> Bool {
         var info = stat()
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR

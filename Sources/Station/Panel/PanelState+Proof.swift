@@ -44,13 +44,16 @@ extension PanelState {
         isInternetAlive = proof.isRelayConnected
         isMailWaiting = proof.isMailWaiting
         hasFault = proof.attention.contains(where: PanelState.isFault)
-        wipe =
-            switch proof.wipe {
-            case .none: .none
-            case .wiping: .wiping
-            case .wiped: .wiped
-            case .incomplete: .failed
-            }
+        wipe = PanelState.wipe(proof.wipe)
+    }
+
+    static func wipe(_ state: WipeReport.State) -> Wipe {
+        switch state {
+        case .none: .none
+        case .wiping: .wiping
+        case .wiped: .wiped
+        case .incomplete: .failed
+        }
     }
 
     private static func tor(_ stage: TorStage, percent: Int) -> Tor {

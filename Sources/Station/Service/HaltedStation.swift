@@ -25,15 +25,18 @@ final class HaltedStation {
     private let restart: () -> Void
     let panel: PanelDesk
     private var control: ControlServer?
-    /// Of a wipe that was asked for meanwhile.
+    /// Of a wipe that was asked for meanwhile, or before.
     private var wipeReport = WipeReport(state: .none)
+    private let quiet: (Configuration.Radio) -> Void
 
     /// - Parameter remains: what could be read of the configuration.
     init(
         _ fault: StationFault, _ remains: SalvagedConfiguration, from configurationPath: String?, host: HostMarks,
         forgetKeys: @escaping () -> Void = SecretMemory.scrub, lines: @escaping PanelDesk.Opening = PanelDesk.ownLine,
+        quiet: @escaping (Configuration.Radio) -> Void = RadioSilence.impose,
         loop: any EventLoop, log: Log, restart: @escaping () -> Void
     ) {
+        self.quiet = quiet
         self.fault = fault
         self.remains = remains
         self.configurationPath = configurationPath
@@ -47,6 +50,9 @@ final class HaltedStation {
 
     /// Shows the fault, and calls `end` when it is time for the next attempt.
     func start(end: @escaping () -> Void) {
+        learnOfWipes()
+        // What a process that died has left on the air; another one's is not touched.
+        if !StateDirectory.isTaken(remains.configuration.stateDirectory) { quiet(remains.configuration.radio) }
         panel.observe = { [unowned self] in
             var state = PanelState()
             state.isStarting = false
@@ -54,21 +60,30 @@ final class HaltedStation {
             state.isClockTrusted = true
             state.tor = .off
             state.hasFault = true
-            state.wipe = wipeReport.state == .incomplete ? .failed : .none
+            state.wipe = PanelState.wipe(wipeReport.state)
             return state
         }
+        panel.onAcknowledge = { [unowned self] in acknowledge() }
         panel.onWipe = { [unowned self] in loop.enqueue { [weak self] in self?.wipe() } }
         panel.start()
         // Where it cannot be had, lamps and journal still tell.
-        control = try? ControlServer(path: remains.configuration.controlSocket, loop: loop, commands: commands)
+        control = try? ControlServer(
+            path: remains.configuration.controlSocket, loop: loop, commands: commands,
+            otherwise: ControlError(code: "not_started", message: "bitgated cannot start: \(fault)"))
         control?.start()
         loop.schedule(after: HaltLimits.shown) { [weak self] in self?.finish(end) }
     }
 
-    /// Nobody is to find the box gone between the two halves of a gesture.
+    /// Nobody is to find the box gone between the two halves of a gesture; nor is a wipe that failed and is noted
+    /// nowhere to be forgotten with this process.
     private func finish(_ end: @escaping () -> Void) {
-        guard panel.isInUse else { return end() }
-        loop.schedule(after: HaltLimits.look) { [weak self] in self?.finish(end) }
+        var pause = HaltLimits.look
+        if !panel.isInUse {
+            guard wipeReport.state == .incomplete, premises(with: nil).notedWipe == nil else { return end() }
+            pause = HaltLimits.shown
+            wipe()
+        }
+        loop.schedule(after: pause) { [weak self] in self?.finish(end) }
     }
 
     func stop() {
@@ -79,23 +94,52 @@ final class HaltedStation {
 
     // MARK: Wipe
 
-    private func wipe() {
-        let configuration = remains.configuration
-        let state: StateDirectory
-        do throws(StationFault) {
-            guard StateDirectory.exists(configuration.stateDirectory) else {
-                throw .state("\(configuration.stateDirectory) is not there")
-            }
-            state = try StateDirectory(configuration.stateDirectory)
-        } catch {
-            log.error("the wipe is incomplete: the state directory cannot be used")
-            let unknown = remains.unknownPlaces.map { WipeReport.Failure(step: $0, reason: "unknown") }
-            return ended(unknown + [WipeReport.Failure(step: "state_directory", reason: "\(error)")])
+    private func premises(with state: StateDirectory?) -> Premises {
+        Premises(
+            state: state, configuration: remains.configuration, configurationPath: configurationPath,
+            unknownPlaces: remains.unknownPlaces, host: host, forgetKeys: forgetKeys, panel: panel, quiet: quiet)
+    }
+
+    /// One that was begun before and could not be completed, or was completed and is not acknowledged.
+    private func learnOfWipes() {
+        let premises = premises(with: nil)
+        guard !remains.unknownPlaces.contains("state_directory") else { return }
+        if premises.pendingWipe != nil {
+            wipeReport = WipeReport(
+                state: .incomplete, failures: [WipeReport.Failure(step: "state_directory", reason: "\(fault)")])
+        } else if access(premises.directory, R_OK | X_OK) == 0, let notice = premises.aftermath.notice {
+            wipeReport = WipeReport(state: .wiped, cause: notice)
         }
-        let premises = Premises(
-            state: state, configuration: configuration, configurationPath: configurationPath,
-            unknownPlaces: remains.unknownPlaces, host: host, forgetKeys: forgetKeys, panel: panel)
-        switch PanicWipe.run(with: premises.wipe(.panic)) {
+    }
+
+    private func acknowledge() {
+        let aftermath = premises(with: nil).aftermath
+        do throws(SystemError) {
+            try Aftermath(unprovisionedName: aftermath.unprovisionedName).write(
+                in: remains.configuration.stateDirectory)
+            wipeReport = WipeReport(state: .none)
+        } catch {
+            log.error("that the wipe was seen cannot be kept: \(errno: error.code)")
+        }
+    }
+
+    private func wipe() {
+        let path = remains.configuration.stateDirectory
+        var state: StateDirectory?
+        var obstacle: [WipeReport.Failure] = []
+        do throws(StationFault) {
+            guard StateDirectory.exists(path) else { throw .state("\(path) is not there") }
+            state = try StateDirectory(path)
+        } catch {
+            obstacle = [WipeReport.Failure(step: "state_directory", reason: "\(error)")]
+            // Where nothing is, nothing is destroyed, and what another process has is that one's to wipe.
+            guard StateDirectory.exists(path), !StateDirectory.isTaken(path) else {
+                log.error("the wipe is incomplete: the state directory cannot be used")
+                let unknown = remains.unknownPlaces.map { WipeReport.Failure(step: $0, reason: "unknown") }
+                return ended(unknown + obstacle)
+            }
+        }
+        switch PanicWipe.run(with: premises(with: state).wipe(.panic)) {
         case .complete:
             log.info("the wipe is complete")
             stop()
@@ -103,7 +147,7 @@ final class HaltedStation {
             loop.stop()
         case .incomplete(let failures):
             for failure in failures { log.error("the wipe is incomplete: \(failure.step) failed") }
-            ended(WipeReport(failures).failures)
+            ended(obstacle + WipeReport(failures).failures)
         }
     }
 
@@ -115,22 +159,19 @@ final class HaltedStation {
     // MARK: Commands
 
     private var commands: [ControlCommand] {
-        let refusal = ControlError(code: "not_started", message: "bitgated cannot start: \(fault)")
-        return [
+        [
             ControlCommand("ping") { ["version": Version.text] },
             ControlCommand("wipe_status") { [unowned self] in wipeReport },
             .wipe { [unowned self] in
                 loop.enqueue { [weak self] in self?.wipe() }
                 return WipeReport(state: .wiping)
             },
+            ControlCommand("wipe_acknowledge") { [unowned self] in
+                if wipeReport.state == .wiped { acknowledge() }
+                return wipeReport
+            },
         ]
-            + HaltedStation.questions.map { name in
-                ControlCommand(name) { (_: ControlRequest) throws(ControlError) -> WipeReport in throw refusal }
-            }
     }
-
-    /// What a working box answers.
-    private static let questions = ["status", "peers", "channels", "mail", "limits", "counters", "board", "notes"]
 }
 
 extension BoxStart {

@@ -24,16 +24,7 @@ public final class BlockedStation: Box {
         self.restart = restart
     }
 
-    public func start() throws(StationFault) {
-        let control: ControlServer
-        do throws(StationFault) {
-            control = try ControlServer(
-                path: premises.configuration.controlSocket, loop: loop, commands: commands)
-        } catch {
-            throw error.about("control_socket")
-        }
-        self.control = control
-        control.start()
+    public func start() {
         panel.observe = {
             var state = PanelState()
             state.isStarting = false
@@ -42,6 +33,14 @@ public final class BlockedStation: Box {
         }
         panel.onWipe = { [unowned self] in loop.enqueue { [weak self] in self?.tryAgain() } }
         panel.refresh()
+        // Where it cannot be had, lamps and journal still tell.
+        do throws(StationFault) {
+            control = try ControlServer(
+                path: premises.configuration.controlSocket, loop: loop, commands: commands, otherwise: refusal)
+            control?.start()
+        } catch {
+            log.error("control_socket cannot be made: nobody can be answered")
+        }
         for failure in failures { log.error("the wipe is incomplete: \(failure.step) failed") }
         log.error("radio and network stay off; bitgate wipe tries again, and so does every start")
         if warning != nil {
@@ -53,6 +52,12 @@ public final class BlockedStation: Box {
         panel.stop()
         control?.stop()
         loop.stop()
+    }
+
+    public func abandon() {
+        panel.stop()
+        control?.stop()
+        premises.state?.release()
     }
 
     public func reload(_ next: Configuration) {}
@@ -91,11 +96,12 @@ public final class BlockedStation: Box {
         }
     }
 
+    private let refusal = ControlError(
+        code: "wipe_incomplete",
+        message: "a wipe is incomplete: radio and network are off; bitgate wipe --status tells what failed")
+
     private var commands: [ControlCommand] {
-        let refusal = ControlError(
-            code: "wipe_incomplete",
-            message: "a wipe is incomplete: radio and network are off; bitgate wipe --status tells what failed")
-        return [
+        [
             ControlCommand("ping") { ["version": Version.text] },
             ControlCommand("wipe_status") { [unowned self] in report },
             .wipe { [unowned self] in
@@ -103,8 +109,5 @@ public final class BlockedStation: Box {
                 return WipeReport(state: .wiping)
             },
         ]
-            + ["status", "peers", "counters"].map { name in
-                ControlCommand(name) { (_: ControlRequest) throws(ControlError) -> WipeReport in throw refusal }
-            }
     }
 }

@@ -19,14 +19,23 @@ enum ConfigurationRedaction {
         return "# Emptied by a wipe. bitgate config defaults prints every key.\n" + lines.joined()
     }
 
-    /// Replaces the file where this process may; one that belongs to the system is the operator's to clear, as `status`
-    /// says.
+    /// Replaces the file, or what its name leads to, where this process may by their modes; one that belongs to the
+    /// system is the operator's to clear, as `status` says. One of ours on a disk that takes nothing any more is left,
+    /// and told.
     static func redact(_ path: String, _ configuration: Configuration) throws(SystemError) {
-        var info = stat()
-        guard stat(path, &info) == 0, access(path, W_OK) == 0, access(PrivateFile.parent(of: path), W_OK) == 0 else {
-            return
+        guard let resolved = realpath(path, nil) else {
+            if [ENOENT, ENOTDIR, EACCES].contains(errno) { return }
+            throw .last("realpath", subject: path)
         }
-        try PrivateFile.replace(path, Array(text(of: configuration).utf8))
-        guard chmod(path, info.st_mode & 0o777) == 0 else { throw .last("chmod", subject: path) }
+        defer { free(resolved) }
+        let file = String(cString: resolved)
+        let own = Credentials.own
+        guard own.barrier(to: file, for: .write) == nil,
+            own.barrier(to: PrivateFile.parent(of: file), for: .write) == nil
+        else { return }
+        var info = stat()
+        guard stat(file, &info) == 0 else { throw .last("stat", subject: file) }
+        try PrivateFile.replace(file, Array(text(of: configuration).utf8))
+        guard chmod(file, info.st_mode & 0o777) == 0 else { throw .last("chmod", subject: file) }
     }
 }

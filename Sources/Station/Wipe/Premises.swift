@@ -1,11 +1,13 @@
 import Basics
 import Crypto
 import EventLoop
+import Glibc
 import Vault
 
 /// Where a box lives: its state directory, its configuration file and its machine; and how all that is wiped.
 struct Premises {
-    let state: StateDirectory
+    /// Nil where it cannot be taken: what lies there is destroyed as far as it can be, and nothing made in its place.
+    let state: StateDirectory?
     let configuration: Configuration
     /// Nil when the configuration came from no file.
     let configurationPath: String?
@@ -17,8 +19,10 @@ struct Premises {
     var forgetKeys: () -> Void = SecretMemory.scrub
     /// Shows what goes on.
     let panel: PanelDesk
+    /// Takes everything off the air, whoever put it there.
+    var quiet: (Configuration.Radio) -> Void = RadioSilence.impose
 
-    var directory: String { state.path }
+    var directory: String { configuration.stateDirectory }
     var markers: WipeMarkers {
         WipeMarkers(
             state: directory, second: configuration.panic.markerDirectory,
@@ -27,9 +31,17 @@ struct Premises {
     var aftermath: Aftermath { Aftermath(in: directory) }
 
     /// The wipe that was begun and not completed, wherever that was noted. What the boot partition knows of is a panic.
-    var pendingWipe: WipeCause? { helper.isNoted ? .panic : markers.pending }
+    var pendingWipe: WipeCause? { Premises.isNotedInProcess ? .panic : notedWipe }
+    /// As far as another process would know of it.
+    var notedWipe: WipeCause? { helper.isNoted ? .panic : markers.pending }
     /// Whether that outlasts the power.
     var isWipeNotedForGood: Bool { helper.isNoted || markers.isLasting }
+
+    /// The last place for a note, where no other takes one: the environment of this process, which the one that takes
+    /// its place inherits.
+    private static let environmentName = "BITGATE_WIPE_INCOMPLETE"
+    private static var isNotedInProcess: Bool { getenv(environmentName) != nil }
+    static func noteInProcess() { setenv(environmentName, "1", 1) }
 
     private var helper: TraceHelper {
         let folder = configuration.panic.helper == "none" ? nil : configuration.panic.helper
@@ -54,6 +66,10 @@ struct Premises {
         }
     }
 
+    private struct NoState: Error, CustomStringConvertible {
+        let description = "the state directory cannot be used: nothing new is made in it"
+    }
+
     /// The wipe of everything here.
     /// - Parameter silence: closes what is open, where something is.
     func wipe(_ cause: WipeCause, silence: @escaping () -> Void = {}) -> StateWipe {
@@ -61,6 +77,7 @@ struct Premises {
         // unless a panic took them away before, which no move undoes.
         let isMove = cause == .moved
         let sparesSettings = isMove || configuration.panic.resume
+        var awaitsNote = false
         return StateWipe(
             cause, of: directory, markers: markers, keyFiles: LegacyIdentity.files,
             keeping: isMove ? [StateDirectory.lockName, Aftermath.latchFile] : [StateDirectory.lockName],
@@ -68,8 +85,17 @@ struct Premises {
             others: [
                 .block: { panel.showWiping() },
                 // Where neither place takes a marker. Keys of another machine are found out again at the next start.
-                .markConfiguration: { if !isMove, !markers.isLasting { try helper.note() } },
-                .silence: silence,
+                .markConfiguration: {
+                    guard !isMove, !markers.isLasting else { return }
+                    try helper.requestNote()
+                    awaitsNote = true
+                },
+                .silence: {
+                    silence()
+                    quiet(configuration.radio)
+                },
+                // Not before the keys are gone: somebody may pull the plug. It is no failure either.
+                .deleteStores: { if awaitsNote { try? helper.awaitNote() } },
                 .removeTraces: {
                     let erasure = Result { try helper.erase(settings: !sparesSettings) }
                     // The file is needed to find them.
@@ -80,6 +106,7 @@ struct Premises {
                     try erasure.get()
                 },
                 .createIdentity: {
+                    guard let state else { throw NoState() }
                     var random = SystemRandomNumberGenerator()
                     if configuration.storage == .persistent {
                         try IdentityStore(in: state).create(for: host, using: &random)
@@ -89,7 +116,10 @@ struct Premises {
                         notice: cause, unprovisionedName: isBare ? Aftermath.anonymousName(using: &random) : nil
                     ).write(in: directory)
                 },
-                .unmarkConfiguration: { try helper.forget() },
+                .unmarkConfiguration: {
+                    try helper.forget()
+                    unsetenv(Premises.environmentName)
+                },
             ])
     }
 }

@@ -53,10 +53,16 @@ struct TraceHelper {
     /// Whether the boot partition has the note of a wipe of this box.
     var isNoted: Bool { keepsNote && folder.map { access($0 + "/pending", F_OK) == 0 } ?? false }
 
-    /// Notes a wipe on the boot partition.
-    func note() throws {
+    /// Asks for a note of a wipe on the boot partition, and does not wait for it.
+    func requestNote() throws {
         guard keepsNote, let folder = present else { throw Failure(description: "no helper takes a note of this box") }
-        try ask(folder, "note", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
+        try put(folder + "/ask/note")
+    }
+
+    /// Waits for the note that was asked for.
+    func awaitNote() throws {
+        guard let folder = present else { return }
+        try wait(folder, "note", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
         guard isNoted else { throw Failure(description: "the boot partition takes no note") }
     }
 
@@ -74,8 +80,12 @@ struct TraceHelper {
     }
 
     private func ask(_ folder: String, _ what: String, within limit: Int, unit: String) throws {
+        try put(folder + "/ask/" + what)
+        try wait(folder, what, within: limit, unit: unit)
+    }
+
+    private func wait(_ folder: String, _ what: String, within limit: Int, unit: String) throws {
         let request = folder + "/ask/" + what
-        try put(request)
         var waited = 0
         var fed = -TraceHelper.feeding
         while access(request, F_OK) == 0 {

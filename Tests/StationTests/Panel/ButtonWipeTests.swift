@@ -176,6 +176,33 @@ final class ButtonWipeTests: XCTestCase {
         }
     }
 
+    func testWhereNobodyCanBeAnsweredTheLampAndTheButtonAreThereAllTheSame() throws {
+        try Data().write(to: URL(fileURLWithPath: folder + "/file"))
+        var configuration = configuration
+        configuration.controlSocket = folder + "/file/control"
+        try FileManager.default.createDirectory(
+            atPath: folder + "/state/wiping/stuck", withIntermediateDirectories: true)
+        chmod(folder + "/state", 0o700)
+        try live(configuration) { box in
+            XCTAssertTrue(box is BlockedStation)
+            XCTAssertEqual(shown(box), .wipeFailed)
+            try FileManager.default.removeItem(atPath: folder + "/state/wiping")
+            makeTheGesture()
+            XCTAssertEqual(restarts, 1)
+        }
+        // A box that would work cannot be started so; what tells of it gets its lamps and its state.
+        let box = try BoxStart.prepare(
+            configuration, from: nil, host: .any, forgetKeys: {},
+            lines: { [unowned self] (wire, _) in lines[wire.address.description] ?? ScriptedLine(loop) }, loop: loop,
+            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: {})
+        XCTAssertThrowsError(try box.start())
+        XCTAssertTrue(StateDirectory.isTaken(folder + "/state"))
+        box.abandon()
+        XCTAssertFalse(StateDirectory.isTaken(folder + "/state"))
+        XCTAssertNoThrow(try StateDirectory(folder + "/state"))
+        XCTAssertEqual(lines["GPIO17"]?.level, false)
+    }
+
     // MARK: The helper
 
     /// A helper in the place of the system's: answers as soon as it is asked.

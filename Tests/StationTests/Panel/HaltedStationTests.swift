@@ -16,6 +16,7 @@ final class HaltedStationTests: XCTestCase {
     private var lines: [String: ScriptedLine] = [:]
     private var restarts = 0
     private var ends = 0
+    private var silences = 0
 
     override func setUpWithError() throws { folder = try makeFolder() }
     override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
@@ -82,7 +83,7 @@ final class HaltedStationTests: XCTestCase {
     private func halt(_ fault: StationFault = .configuration("bitgate.toml:3:1: what is wrong")) -> HaltedStation {
         let halted = HaltedStation(
             fault, SalvagedConfiguration(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(),
-            loop: loop,
+            quiet: { [unowned self] _ in silences += 1 }, loop: loop,
             log: log, restart: { [unowned self] in restarts += 1 })
         halted.start { [unowned self] in ends += 1 }
         loop.pollDescriptors()
@@ -137,7 +138,7 @@ final class HaltedStationTests: XCTestCase {
             try write(text)
             let halted = halt()
             XCTAssertEqual(shown(halted), [.fault, .silent, .silent, .dark], text)
-            for command in ["status", "peers", "mail"] {
+            for command in ["status", "peers", "mail", "clock", "provision"] {
                 guard case .refused(let error) = try ask(command) else { return XCTFail(text) }
                 XCTAssertEqual(error.code, "not_started")
                 XCTAssertTrue(error.message.contains("bitgate.toml:3:1: what is wrong"), error.message)
@@ -209,6 +210,10 @@ final class HaltedStationTests: XCTestCase {
             XCTAssertNotEqual(try identity(), before, text)
             XCTAssertNil(try Configuration(contentsOf: file).panel.configuration.button, "nor after the wipe: " + text)
             halted.stop()
+            let next = halt()
+            XCTAssertEqual(shown(next).first, .wiped, text)
+            _ = try ask("wipe_acknowledge")
+            next.stop()
         }
     }
 
@@ -291,6 +296,78 @@ final class HaltedStationTests: XCTestCase {
         press(for: .seconds(3))
         XCTAssertEqual(shown(halted).first, .wipeFailed)
         XCTAssertFalse(FileManager.default.fileExists(atPath: state))
+        // Nothing but this process knows of it, so it stays, and tries again.
+        loop.advance(by: .minutes(2))
+        XCTAssertEqual(ends, 0)
+        XCTAssertEqual(shown(halted).first, .wipeFailed)
+        let before = try inhabit()
+        loop.advance(by: .seconds(21))
+        XCTAssertEqual(restarts, 1)
+        XCTAssertNotEqual(try identity(), before)
+        halted.stop()
+    }
+
+    func testAStateThatCannotBeTakenIsDestroyedAllTheSameAndTheWipeIsNotForgotten() throws {
+        try write(harmless[0])
+        _ = try inhabit()
+        chmod(state, 0o755)
+        let halted = halt(.state("state_directory: \(state) is open to other users"))
+        XCTAssertEqual(silences, 1, "what a process that died left on the air")
+        press(for: .seconds(8))
+        press(for: .seconds(3))
+        XCTAssertEqual(shown(halted).first, .wipeFailed)
+        XCTAssertThrowsError(try identity())
+        XCTAssertEqual(silences, 2)
+        XCTAssertEqual(WipeMarkers(state: state, second: folder).pending, .panic)
+        loop.advance(by: .seconds(30))
+        XCTAssertEqual(ends, 1, "the next process knows")
+        halted.stop()
+
+        // Nor does that one show a mere fault.
+        let next = halt(.state("state_directory: \(state) is open to other users"))
+        XCTAssertEqual(shown(next).first, .wipeFailed)
+        guard case .done(let json, _) = try ask("wipe_status") else { return XCTFail() }
+        XCTAssertEqual(try WipeReport(json: json).state, .incomplete)
+        next.stop()
+        chmod(state, 0o700)
+        XCTAssertNil(complete())
+        XCTAssertEqual(restarts, 1)
+        XCTAssertNoThrow(try identity())
+    }
+
+    func testTheStateOfAnotherProcessIsNotTouched() throws {
+        try write(harmless[0])
+        let before = try inhabit()
+        let other = try StateDirectory(state)
+        let halted = halt()
+        XCTAssertEqual(silences, 0)
+        press(for: .seconds(8))
+        press(for: .seconds(3))
+        XCTAssertEqual(shown(halted).first, .wipeFailed)
+        XCTAssertEqual(try identity(), before)
+        XCTAssertEqual(silences, 0)
+        halted.stop()
+        withExtendedLifetime(other) {}
+    }
+
+    func testAWipeThatSucceededIsShownThoughTheBoxStillCannotStart() throws {
+        try write("panic.resume = true\n" + harmless[0])
+        let before = try inhabit()
+        let halted = halt()
+        press(for: .seconds(8))
+        press(for: .seconds(3))
+        XCTAssertEqual(restarts, 1)
+        XCTAssertNotEqual(try identity(), before)
+        let next = halt()
+        XCTAssertEqual(shown(next).first, .wiped)
+        guard case .done(let json, _) = try ask("wipe_status") else { return XCTFail() }
+        XCTAssertEqual(try WipeReport(json: json), WipeReport(state: .wiped, cause: .panic))
+        loop.advance(by: .seconds(11))
+        press(for: .milliseconds(300))
+        loop.advance(by: .seconds(2))
+        XCTAssertEqual(shown(next).first, .fault)
+        XCTAssertNil(Aftermath(in: state).notice)
+        next.stop()
         halted.stop()
     }
 

@@ -30,6 +30,14 @@ struct Credentials: Equatable {
         self.groups = groups
     }
 
+    /// This process's own.
+    static var own: Credentials {
+        let count = max(0, getgroups(0, nil))
+        var groups = [gid_t](repeating: 0, count: Int(count))
+        let filled = getgroups(count, &groups)
+        return Credentials(user: geteuid(), groups: Set(groups.prefix(max(0, Int(filled)))).union([getegid()]))
+    }
+
     /// Those a new process of this user would have; nil where nobody knows the user.
     init?(ofUser user: uid_t) {
         guard let entry = getpwuid(user)?.pointee, let name = entry.pw_name else { return nil }
