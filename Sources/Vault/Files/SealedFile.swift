@@ -35,18 +35,15 @@ public struct SealedFile {
             case .unreadable(let why): throw .unreadable(why)
             }
         }
-        guard var content = cipher.open(bytes, row: row) else { throw .doesNotOpen }
-        defer { content.overwrite() }
-        return SecretBytes(copying: content)
+        guard let content = cipher.openSecret(bytes, row: row) else { throw .doesNotOpen }
+        return content
     }
 
     /// Replaces the content; what was there stays until the new one is durably stored.
     public func write(
         _ content: SecretBytes, using random: inout some RandomNumberGenerator
     ) throws(SystemError) {
-        var plain = content.withBytes { [UInt8]($0) }
-        defer { plain.overwrite() }
-        let sealed = cipher.seal(plain, row: row, nonce: random.bytes(XChaChaPoly.nonceSize))
+        let sealed = cipher.seal(content, row: row, nonce: random.bytes(XChaChaPoly.nonceSize))
         try PrivateFile.replace(path, sealed)
     }
 }

@@ -31,7 +31,17 @@ enum RecordPacking {
         return packed
     }
 
-    /// `nil` for what `pack` does not make.
+    /// As it is, and in no buffer but the one returned: for secrets.
+    static func wrap(_ content: UnsafeRawBufferPointer) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: overhead + content.count) { buffer, count in
+            let room = UnsafeMutableRawBufferPointer(buffer)
+            room[0] = plain
+            UnsafeMutableRawBufferPointer(rebasing: room[overhead...]).copyMemory(from: content)
+            count = overhead + content.count
+        }
+    }
+
+    /// `nil` for what neither `pack` nor `wrap` makes.
     static func unpack(_ packed: [UInt8]) -> [UInt8]? {
         guard let method = packed.first else { return nil }
         if method == plain { return Array(packed.dropFirst()) }

@@ -36,21 +36,40 @@ struct StoreCipher {
 
     /// - Parameter nonce: 24 fresh random bytes.
     func seal(_ content: [UInt8], row: RowKey, nonce: [UInt8]) -> [UInt8] {
-        var packed = RecordPacking.pack(content)
+        seal(packed: RecordPacking.pack(content), row: row, nonce: nonce)
+    }
+
+    /// Leaves nothing of the content but what it was.
+    func seal(_ content: SecretBytes, row: RowKey, nonce: [UInt8]) -> [UInt8] {
+        var packed = content.withBytes { RecordPacking.wrap($0) }
         defer { packed.overwrite() }
+        return seal(packed: packed, row: row, nonce: nonce)
+    }
+
+    private func seal(packed: [UInt8], row: RowKey, nonce: [UInt8]) -> [UInt8] {
         let sealed = XChaChaPoly.seal(packed, key: sealingKey, nonce: nonce, associated: associated(row))
         return [StoreCipher.formatVersion] + nonce + (sealed ?? [])
     }
 
     /// `nil` when it was not sealed here, under this key, for this row.
     func open(_ sealed: [UInt8], row: RowKey) -> [UInt8]? {
-        let head = 1 + XChaChaPoly.nonceSize
-        guard sealed.count >= head, sealed[0] == StoreCipher.formatVersion,
-            var packed = XChaChaPoly.open(
-                Array(sealed[head...]), key: sealingKey, nonce: Array(sealed[1..<head]), associated: associated(row))
-        else { return nil }
+        packed(in: sealed, row: row).flatMap { RecordPacking.unpack($0) }
+    }
+
+    /// The same, of which nothing is left but what is returned.
+    func openSecret(_ sealed: [UInt8], row: RowKey) -> SecretBytes? {
+        guard var packed = packed(in: sealed, row: row) else { return nil }
         defer { packed.overwrite() }
-        return RecordPacking.unpack(packed)
+        guard var content = RecordPacking.unpack(packed) else { return nil }
+        defer { content.overwrite() }
+        return SecretBytes(copying: content)
+    }
+
+    private func packed(in sealed: [UInt8], row: RowKey) -> [UInt8]? {
+        let head = 1 + XChaChaPoly.nonceSize
+        guard sealed.count >= head, sealed[0] == StoreCipher.formatVersion else { return nil }
+        return XChaChaPoly.open(
+            Array(sealed[head...]), key: sealingKey, nonce: Array(sealed[1..<head]), associated: associated(row))
     }
 
     private func associated(_ row: RowKey) -> [UInt8] {
