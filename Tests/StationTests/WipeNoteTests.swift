@@ -210,6 +210,17 @@ final class WipeNoteTests: XCTestCase {
         XCTAssertGreaterThan(try XCTUnwrap(fed.last), TraceHelper.patience.erasing - 1_100)
     }
 
+    /// What cannot be read might be a marker, and might be gone after a power cut.
+    func testWhatStandsInTheMarkersPlaceAndCannotBeReadIsNoNote() throws {
+        _ = try prepare()
+        try block("/state/" + WipeMarkers.stateName)
+        chmod(root + "/state", 0o700)
+        try live { box in
+            XCTAssertTrue(box is BlockedStation)
+            XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
+        }
+    }
+
     /// Whoever has confirmed may pull the plug while a helper takes its time.
     func testTheKeysAreGoneBeforeANoteIsWaitedFor() throws {
         try closeTheCard()
@@ -238,10 +249,9 @@ final class WipeNoteTests: XCTestCase {
     func testABoxThatCanNoteItsFailedWipeNowhereSaysSo() throws {
         try closeTheCard()
         try remove("/boot")
-        try block("/state/" + WipeMarkers.stateName + ".new")
+        // Deeper than a wipe goes, so that it does not go with the rest.
+        try block("/state/" + WipeMarkers.stateName + ".new" + String(repeating: "/x", count: 12))
         try live { _ in _ = try ask("wipe", confirm: "destroy") }
-        // The obstacle went with the rest.
-        try block("/state/" + WipeMarkers.stateName + ".new")
         try live { box in
             XCTAssertTrue(box is BlockedStation)
             let note = try XCTUnwrap(try ask("wipe_status").failures.last)

@@ -269,31 +269,55 @@ final class WipeTests: XCTestCase {
         try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
         // Beside the control socket there would be a third.
         let passing = folder + "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array((folder + "/state").utf8)).prefix(4))
-        for path in [file + ".new", folder + "/state/" + WipeMarkers.stateName + ".new", passing + ".new"] {
-            try FileManager.default.createDirectory(atPath: path + "/x", withIntermediateDirectories: true)
+        let obstacle = folder + "/state/" + WipeMarkers.stateName + ".new"
+        for path in [file + ".new", obstacle, passing + ".new"] {
+            // Deeper than a wipe goes, so that the one in the state directory does not go with the rest.
+            try FileManager.default.createDirectory(
+                atPath: path + String(repeating: "/x", count: 12), withIntermediateDirectories: true)
         }
         chmod(folder + "/state", 0o700)
         var configuration = configuration
         configuration.panic.markerDirectory = folder + "/nowhere"
         try live(configuration, from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
         XCTAssertEqual(restarts, 1, "nothing of the memory of this one is to stay")
-        // The obstacle in the state directory went with the rest.
-        try FileManager.default.createDirectory(
-            atPath: folder + "/state/" + WipeMarkers.stateName + ".new/x", withIntermediateDirectories: true)
         do {
             let blocked = try XCTUnwrap(try prepare(configuration, from: file) as? BlockedStation)
             blocked.start()
-            XCTAssertEqual(try report(try ask("wipe_status")).failures.map(\.step), ["removeTraces", "note"])
+            XCTAssertEqual(
+                try report(try ask("wipe_status")).failures.map(\.step), ["deleteStores", "removeTraces", "note"])
             for command in ["status", "mail", "clock", "limits"] {
                 guard case .refused(let error) = try ask(command) else { return XCTFail(command) }
                 XCTAssertEqual(error.code, "wipe_incomplete", command)
             }
-            try FileManager.default.removeItem(atPath: file + ".new")
+            for path in [file + ".new", obstacle] { try FileManager.default.removeItem(atPath: path) }
             _ = try ask("wipe", confirm: "destroy")
             XCTAssertEqual(restarts, 2)
             blocked.stop()
         }
         XCTAssertEqual(try station(configuration, from: file).aftermath.notice, .panic)
+    }
+
+    func testABoxWhoseControllerDoesNotFallSilentIsNotToldToBeWiped() throws {
+        _ = try station().mesh.me
+        var orders: [Int] = []
+        var isObeyed = false
+        let panel = PanelDesk(configuration.panel.configuration, loop: loop)
+        var premises = Premises(
+            state: try StateDirectory(folder + "/state"), configuration: configuration, configurationPath: nil,
+            host: here, forgetKeys: {}, panel: panel,
+            quiet: { [folder] _ in
+                orders.append(MasterKey.exists(in: folder + "/state") ? 1 : 0)
+                return isObeyed ? [] : [3]
+            })
+        premises.quietPatience = 600
+        guard case .incomplete(let failures) = PanicWipe.run(with: premises.wipe(.panic)) else { return XCTFail() }
+        XCTAssertEqual(failures.map(\.step), [.removeTraces])
+        XCTAssertTrue(failures[0].reason.hasPrefix("hci3 "), failures[0].reason)
+        XCTAssertEqual(orders.first, 1, "before the key is destroyed")
+        XCTAssertFalse(MasterKey.exists(in: folder + "/state"), "which waits for nothing")
+        isObeyed = true
+        XCTAssertEqual(PanicWipe.run(with: premises.wipe(.panic)), .complete)
+        XCTAssertTrue(MasterKey.exists(in: folder + "/state"))
     }
 
     func testWhatTheNameOfTheConfigurationLeadsToIsEmptied() throws {

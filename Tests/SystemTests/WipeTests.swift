@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import Foundation
 import Radio
@@ -143,6 +144,34 @@ final class WipeTests: XCTestCase {
         XCTAssertNotNil(frames.range(of: Data("anon".utf8)), "under a name nobody chose")
         let report = try Programs.run("bitgate", "wipe", "--status", "--socket", socket, in: scratch)
         XCTAssertEqual(report.status, 0)
+        XCTAssertEqual(daemon.stop().status, 0)
+    }
+
+    /// Where nothing takes a note, the process that knows has to be a fresh one: seized, it tells what the card does.
+    func testAWipeThatIsNotedNowhereLeavesNothingInMemoryAndKeepsTheBoxOffTheAir() throws {
+        let file = try configuration("panic.helper = \"none\"")
+        let daemon = try start(file)
+        try say(WipeTests.secretText, as: "bertha")
+        let pid = daemon.process.processIdentifier
+        XCTAssertNotNil(try memory(of: pid).range(of: Data(WipeTests.secretText.utf8)))
+        let marker = "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array(state.utf8)).prefix(4))
+        // Every place a marker is written in, and the configuration.
+        let obstacles = [file + ".new", state + "/wiping.new", scratch.path + marker + ".new"]
+        for path in obstacles {
+            // Deeper than a wipe goes.
+            try FileManager.default.createDirectory(
+                atPath: path + String(repeating: "/x", count: 12), withIntermediateDirectories: true)
+        }
+
+        let outcome = try wipe()
+        XCTAssertEqual(outcome.status, 1, outcome.output + daemon.errors.text)
+        XCTAssertTrue(daemon.process.isRunning, "the same process goes on")
+        XCTAssertEqual(try Programs.run("bitgate", "mail", "--socket", socket, in: scratch).status, 76)
+        XCTAssertNil(try memory(of: pid).range(of: Data(WipeTests.secretText.utf8)))
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: scratch.path + "/room"), [])
+        for path in obstacles { try FileManager.default.removeItem(atPath: path) }
+        XCTAssertEqual(try wipe().status, 0, daemon.errors.text)
+        XCTAssertNotNil(try status())
         XCTAssertEqual(daemon.stop().status, 0)
     }
 

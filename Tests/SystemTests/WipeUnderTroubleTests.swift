@@ -18,14 +18,14 @@ final class WipeUnderTroubleTests: XCTestCase {
     private var state: String { disk + "/state" }
     private var socket: String { scratch.path + "/socket" }
 
-    private func configuration(_ more: String = "") throws -> String {
+    private func configuration(_ more: String = "", state: String? = nil, markers: String? = nil) throws -> String {
         try scratch.write(
             """
-            state_directory = "\(state)"
+            state_directory = "\(state ?? self.state)"
             control_socket = "\(socket)"
             radio.kind = "air"
             air.room = "\(scratch.path)/room"
-            panic.marker_directory = "\(disk)"
+            panic.marker_directory = "\(markers ?? disk)"
             panic.helper = "none"
             clock.trust_system = true
             network.tor = "off"
@@ -93,6 +93,78 @@ final class WipeUnderTroubleTests: XCTestCase {
         XCTAssertNotEqual(try XCTUnwrap(try peer()), before)
         XCTAssertNotEqual(FileManager.default.contents(atPath: state + "/master.key"), key)
         XCTAssertEqual(daemon.stop().status, 0)
+    }
+
+    /// The boot partition of many a box, which the configuration may name.
+    func testAReadOnlyPlaceForTheSecondMarkerDoesNotKeepAWipeFromSucceeding() throws {
+        try mountDisk()
+        XCTAssertEqual(try mount("mount", ["-o", "remount,ro", disk]), 0)
+        let daemon = try start(try configuration(state: scratch.path + "/state", markers: disk))
+        let before = try XCTUnwrap(try peer())
+        let outcome = try bitgate("wipe", "--yes", "destroy")
+        XCTAssertEqual(outcome.status, 0, outcome.output + daemon.errors.text)
+        XCTAssertNotEqual(try XCTUnwrap(try peer()), before)
+        XCTAssertEqual(daemon.stop().status, 0)
+    }
+
+    func testAConfigurationOfOursOnADiskThatBecameReadOnlyIsNotSaidToBeEmptied() throws {
+        try mountDisk()
+        let text = try String(
+            contentsOfFile: try configuration("nickname = \"the-pub\"", state: scratch.path + "/state"),
+            encoding: .utf8)
+        let file = disk + "/pub.toml"
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let link = scratch.path + "/current.toml"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: file)
+        let daemon = try start(link)
+        try makeReadOnly()
+        let outcome = try bitgate("wipe", "--yes", "destroy")
+        XCTAssertEqual(outcome.status, 1, outcome.output + daemon.errors.text)
+        XCTAssertTrue(outcome.output.contains("removeTraces"), outcome.output)
+        XCTAssertEqual(try mount("umount", ["-l", disk]), 0)
+        mounts.removeLast()
+        XCTAssertEqual(try bitgate("wipe", "--yes", "destroy").status, 0, daemon.errors.text)
+        XCTAssertFalse(try String(contentsOfFile: file, encoding: .utf8).contains("the-pub"))
+        XCTAssertEqual(daemon.stop().status, 0)
+    }
+
+    /// With everything the daemon's own wipe does, while its helper takes its time.
+    func testADaemonKilledInTheMiddleOfAWipeCompletesItAtTheNextStart() throws {
+        let folder = scratch.path + "/helper"
+        try FileManager.default.createDirectory(atPath: folder + "/ask", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        let file = try configuration("nickname = \"the-pub\"")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+            .replacingOccurrences(of: "panic.helper = \"none\"", with: "panic.helper = \"\(folder)\"")
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let daemon = try start(file)
+        let before = try XCTUnwrap(try peer())
+        let asking = try Programs.start(
+            Programs.folder.appendingPathComponent("bitgate").path,
+            ["wipe", "--yes", "destroy", "--socket", socket], in: scratch)
+        defer { _ = asking.stop(SIGKILL) }
+        let asked = { FileManager.default.fileExists(atPath: folder + "/ask/clear") }
+        XCTAssertTrue(Programs.eventually { asked() }, daemon.errors.text)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: state + "/master.key"))
+        XCTAssertTrue(FileManager.default.fileExists(atPath: state + "/wiping"))
+        XCTAssertTrue(try String(contentsOfFile: file, encoding: .utf8).contains("the-pub"), "half done")
+        _ = daemon.stop(SIGKILL)
+
+        let helper = try Programs.start(
+            "/bin/sh",
+            [
+                "-c",
+                "while sleep 0.05; do rm -f ask/clear; [ ! -e ask/now ] || { echo ok >outcome; rm ask/now; }; done",
+            ],
+            in: scratch, folder: folder)
+        defer { _ = helper.stop() }
+        let next = try start(file)
+        XCTAssertTrue(try Programs.eventually { try peer() != nil }, next.errors.text)
+        XCTAssertNotEqual(try peer(), before)
+        XCTAssertTrue(try bitgate("wipe", "--status").output.hasPrefix("wiped"))
+        XCTAssertFalse(FileManager.default.fileExists(atPath: state + "/wiping"))
+        XCTAssertFalse(try String(contentsOfFile: file, encoding: .utf8).contains("the-pub"))
+        XCTAssertEqual(next.stop().status, 0)
     }
 
     func testOnAReadOnlyDiskAWipeFailsAndTheRadioStaysOffThroughANewProcess() throws {

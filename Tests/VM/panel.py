@@ -4,6 +4,7 @@ with the table that `bitgate panel --json` prints. The daemon runs as a user of 
 The panel's chip is the third that was made and the first is gone again, so that neither number nor order tells which it is.
 """
 
+import shutil
 import subprocess
 import sys
 import time
@@ -147,6 +148,31 @@ def testOnAReadOnlyCardTheLampTellsThatTheWipeFailedAndTheRadioIsOff():
 
 
 @promise(needs=[testOnAReadOnlyCardTheLampTellsThatTheWipeFailedAndTheRadioIsOff])
+def testWhatAKilledBoxLeftOnTheAirIsTakenDownByAWipeThatCannotBeCompleted():
+    cast["box"] = Box("killed", PANEL + DIRECT)
+    eventually(lambda: "advertiser 0" in air("list"), lambda: air("list"))
+    box().process.kill()
+    box().process.wait()
+    if "advertiser 0" not in air("list"):
+        raise Broken("the kernel does not advertise on, so that this shows nothing")
+    # A marker nobody can remove.
+    stuck = box().home / "state/wiping"
+    (stuck / "x").mkdir(parents=True)
+    cast["box"] = Box("killed", PANEL + DIRECT)
+    eventually(lambda: box().wipe() == "incomplete", lambda: f"{box().wipe()} {box().errors.read_text()[-500:]}")
+    if "advertiser 0" in air("list"):
+        raise Broken(air("list"))
+    cast["status"].shows("wipe-failed")
+    shutil.rmtree(stuck)
+    cast["button"].press(6.5)
+    time.sleep(1)
+    cast["button"].press(2)
+    eventually(lambda: box().wipe() == "wiped", lambda: f"{box().wipe()} {box().errors.read_text()[-500:]}")
+    eventually(lambda: "advertiser 0" in air("list"), lambda: air("list"))
+    box().stop()
+
+
+@promise(needs=[testWhatAKilledBoxLeftOnTheAirIsTakenDownByAWipeThatCannotBeCompleted])
 def testABoxWithoutTimeAndWithoutTorSaysSo():
     cast["box"] = Box("waiting", PANEL + 'network.socks = "unix:/run/nowhere"\nnetwork.control = "none"\n')
     cast["status"].shows("waiting-for-time")

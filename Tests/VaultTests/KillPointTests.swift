@@ -126,21 +126,65 @@ final class KillPointTests: XCTestCase {
     func testAWipeKilledAtAnyMomentIsCompletedByTheNext() throws {
         for round in 0..<60 {
             let needles = try fill()
+            let whole = needles.filter { (filesUnder(folder) + filesUnder(second)).range(of: $0) != nil }
+            XCTAssertGreaterThan(whole.count, 1)
             let killed = try driver("wipe", folder, second)
             usleep(UInt32.random(in: 0...25_000, using: &random))
             kill(killed.processIdentifier, SIGKILL)
             killed.waitUntilExit()
             let markers = WipeMarkers(state: folder, second: second)
-            if markers.pending != nil || killed.terminationReason == .uncaughtSignal {
-                let again = try driver("wipe", folder, second)
-                again.waitUntilExit()
-                XCTAssertEqual(again.terminationStatus, 0)
+            if markers.pending == nil {
+                // Not begun, or over: nothing would take up what is half done.
+                let files = filesUnder(folder) + filesUnder(second)
+                let found = needles.filter { files.range(of: $0) != nil }
+                XCTAssertTrue(found.isEmpty || found == whole, "round \(round): \(found.count) of \(whole.count)")
+                if found.isEmpty { XCTAssertNoThrow(try MasterKey.load(in: folder)) }
             }
+            let again = try driver("wipe", folder, second)
+            again.waitUntilExit()
+            XCTAssertEqual(again.terminationStatus, 0)
             XCTAssertNil(markers.pending)
             let left = filesUnder(folder) + filesUnder(second)
             for needle in needles { XCTAssertNil(left.range(of: needle), "round \(round)") }
             XCTAssertNoThrow(try MasterKey.load(in: folder))
         }
+    }
+
+    /// With no second place and no helper, the name of a marker is all there is room for.
+    func testAWipeOfAFullDiskKilledAfterTheKeyIsGoneIsCompletedByTheNext() throws {
+        try XCTSkipUnless(geteuid() == 0, "only root may mount")
+        let mount = Process()
+        mount.executableURL = URL(fileURLWithPath: "/bin/mount")
+        mount.arguments = ["-t", "tmpfs", "-o", "size=512k,mode=700", "bitgate-test", folder]
+        mount.standardError = FileHandle.nullDevice
+        try mount.run()
+        mount.waitUntilExit()
+        try XCTSkipUnless(mount.terminationStatus == 0, "file systems cannot be mounted here")
+        defer { umount2(folder, Int32(MNT_DETACH)) }
+        _ = try fill()
+        let filler = open(folder + "/filler", O_WRONLY | O_CREAT, 0o600)
+        let block = [UInt8](repeating: 7, count: 4_096)
+        while write(filler, block, block.count) > 0 {}
+        XCTAssertEqual(errno, ENOSPC)
+        close(filler)
+        let killed = try driver("wipe", folder, second + "/none", WipeStep.destroyKey.rawValue)
+        killed.waitUntilExit()
+        XCTAssertEqual(killed.terminationReason, .uncaughtSignal)
+        XCTAssertFalse(MasterKey.exists(in: folder))
+        let markers = WipeMarkers(state: folder, second: second + "/none")
+        XCTAssertEqual(markers.pending, .panic)
+        let again = try driver("wipe", folder, second + "/none")
+        again.waitUntilExit()
+        XCTAssertEqual(again.terminationStatus, 0)
+        XCTAssertNil(markers.pending)
+        XCTAssertNoThrow(try MasterKey.load(in: folder))
+    }
+
+    /// Neither in the buffers it was sealed and opened in, nor in what became of those.
+    func testASealedSecretLiesNowhereButInItsLockedMemory() throws {
+        let process = try driver("residue", folder)
+        process.waitUntilExit()
+        XCTAssertEqual(process.terminationStatus, 0)
     }
 
     /// In a process of its own: secrets of other tests lie in this one's.

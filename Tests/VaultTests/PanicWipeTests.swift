@@ -142,11 +142,43 @@ final class StateWipeTests: XCTestCase {
         XCTAssertEqual(PanicWipe.run(with: worker), .complete)
     }
 
+    /// Asking the file afterwards would be asking the system's memory.
+    func testOnlyAMarkerThatStoodOrWasWrittenToTheEndIsTakenForANote() throws {
+        let elsewhere = WipeMarkers(state: folder, second: second + "/none")
+        func wipe() -> (before: Bool, after: Bool) {
+            let worker = StateWipe(.panic, of: folder, markers: elsewhere, keeping: [], forgetKeys: {})
+            let before = worker.isNoted
+            _ = PanicWipe.run(with: worker)
+            return (before, worker.isNoted)
+        }
+        let place = folder + "/" + WipeMarkers.stateName
+        try FileManager.default.createDirectory(atPath: place + "/x", withIntermediateDirectories: true)
+        XCTAssertTrue(wipe() == (false, false), "neither can one be written there, nor is this one")
+        try FileManager.default.removeItem(atPath: place)
+        XCTAssertTrue(wipe() == (false, true))
+        write(WipeMarkers.stateName, "")
+        chmod(place, 0o600)
+        XCTAssertTrue(wipe() == (true, true), "an empty one is what a full disk takes")
+    }
+
+    /// What is in the way of the marker goes with the rest, and a power cut after that finds it.
+    func testAMarkerThatCouldNotBeWrittenIsOnceTheStoresAreGone() throws {
+        let elsewhere = WipeMarkers(state: folder, second: second + "/none")
+        try FileManager.default.createDirectory(
+            atPath: folder + "/" + WipeMarkers.stateName + ".new/x", withIntermediateDirectories: true)
+        let worker = StateWipe(.panic, of: folder, markers: elsewhere, keeping: [], forgetKeys: {})
+        var noted: Set<WipeStep> = []
+        _ = PanicWipe.run(with: worker) { if elsewhere.pending != nil { noted.insert($0) } }
+        XCTAssertFalse(noted.contains(.destroyKey))
+        XCTAssertTrue(noted.isSuperset(of: [.deleteStores, .removeTraces, .createIdentity]), "\(noted)")
+        XCTAssertNil(elsewhere.pending)
+    }
+
     func testAStoreThatCannotBeRemovedKeepsTheWipeFromSucceeding() {
         write("vault.db")
         let worker = StateWipe(
             .panic, of: folder, markers: markers, keeping: [], forgetKeys: {},
-            others: [.deleteStores: { throw SystemError("unlink", code: EIO, subject: "x") }])
+            others: [.deleteStores: { _ in throw SystemError("unlink", code: EIO, subject: "x") }])
         guard case .incomplete(let failures) = PanicWipe.run(with: worker) else { return XCTFail() }
         XCTAssertEqual(failures.map(\.step), [.deleteStores])
         XCTAssertEqual(markers.pending, .panic, "tried again at the next start")

@@ -27,13 +27,13 @@ final class HaltedStation {
     private var control: ControlServer?
     /// Of a wipe that was asked for meanwhile, or before.
     private var wipeReport = WipeReport(state: .none)
-    private let quiet: (Configuration.Radio) -> Void
+    private let quiet: Premises.Quiet
 
     /// - Parameter remains: what could be read of the configuration.
     init(
         _ fault: StationFault, _ remains: SalvagedConfiguration, from configurationPath: String?, host: HostMarks,
         forgetKeys: @escaping () -> Void = SecretMemory.scrub, lines: @escaping PanelDesk.Opening = PanelDesk.ownLine,
-        quiet: @escaping (Configuration.Radio) -> Void = RadioSilence.impose,
+        quiet: @escaping Premises.Quiet = Premises.takeOffAir,
         loop: any EventLoop, log: Log, restart: @escaping () -> Void
     ) {
         self.quiet = quiet
@@ -52,7 +52,9 @@ final class HaltedStation {
     func start(end: @escaping () -> Void) {
         learnOfWipes()
         // What a process that died has left on the air; another one's is not touched.
-        if !StateDirectory.isTaken(remains.configuration.stateDirectory) { quiet(remains.configuration.radio) }
+        if !StateDirectory.isTaken(remains.configuration.stateDirectory) {
+            _ = try? quiet(remains.configuration.radio)
+        }
         panel.observe = { [unowned self] in
             var state = PanelState()
             state.isStarting = false
@@ -81,6 +83,8 @@ final class HaltedStation {
         if !panel.isInUse {
             guard wipeReport.state == .incomplete, premises(with: nil).notedWipe == nil else { return end() }
             pause = HaltLimits.shown
+            // It is not to be ended because it does not come to work.
+            Supervision.feed()
             wipe()
         }
         loop.schedule(after: pause) { [weak self] in self?.finish(end) }

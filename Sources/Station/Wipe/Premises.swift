@@ -2,6 +2,7 @@ import Basics
 import Crypto
 import EventLoop
 import Glibc
+import Radio
 import Vault
 
 /// Where a box lives: its state directory, its configuration file and its machine; and how all that is wiped.
@@ -20,7 +21,9 @@ struct Premises {
     /// Shows what goes on.
     let panel: PanelDesk
     /// Takes everything off the air, whoever put it there.
-    var quiet: (Configuration.Radio) -> Void = RadioSilence.impose
+    var quiet: Quiet = Premises.takeOffAir
+    /// Milliseconds the controllers may take for it.
+    var quietPatience = 10_000
 
     var directory: String { configuration.stateDirectory }
     var markers: WipeMarkers {
@@ -58,6 +61,34 @@ struct Premises {
             || configuration.stateDirectory == packaged.stateDirectory
     }
 
+    /// Numbers of controllers that are not silent yet.
+    typealias Quiet = (Configuration.Radio) throws -> [UInt16]
+
+    static func takeOffAir(_ radio: Configuration.Radio) throws -> [UInt16] {
+        guard radio.kind == .bluetooth else { return [] }
+        return try RadioSilence.impose(on: radio.adapters)
+    }
+
+    private struct NotSilent: Error, CustomStringConvertible {
+        let controllers: [UInt16]
+        var description: String {
+            controllers.map { "hci\($0)" }.joined(separator: ", ")
+                + " may still be on the air and does not obey: cut the power, or pull it out"
+        }
+    }
+
+    /// What was ordered long before is looked for, now that everything is destroyed.
+    private func awaitSilence() throws {
+        let look = 500
+        var waited = 0
+        while case let controllers = try quiet(configuration.radio), !controllers.isEmpty {
+            guard waited < quietPatience else { throw NotSilent(controllers: controllers) }
+            Supervision.feed()
+            let next = waited + look
+            while waited < next { waited += panel.pauseInWipe() }
+        }
+    }
+
     private struct UnknownPlaces: Error, CustomStringConvertible {
         let keys: [String]
         var description: String {
@@ -83,20 +114,22 @@ struct Premises {
             keeping: isMove ? [StateDirectory.lockName, Aftermath.latchFile] : [StateDirectory.lockName],
             forgetKeys: forgetKeys,
             others: [
-                .block: { panel.showWiping() },
+                .block: { _ in panel.showWiping() },
                 // Where neither place takes a marker. Keys of another machine are found out again at the next start.
-                .markConfiguration: {
-                    guard !isMove, !markers.isLasting else { return }
+                .markConfiguration: { wipe in
+                    guard !isMove, !wipe.isNoted else { return }
                     try helper.requestNote()
                     awaitsNote = true
                 },
-                .silence: {
+                .silence: { _ in
                     silence()
-                    quiet(configuration.radio)
+                    // It is looked at when the key is gone.
+                    _ = try? quiet(configuration.radio)
                 },
                 // Not before the keys are gone: somebody may pull the plug. It is no failure either.
-                .deleteStores: { if awaitsNote { try? helper.awaitNote() } },
-                .removeTraces: {
+                .deleteStores: { _ in if awaitsNote { try? helper.awaitNote() } },
+                .removeTraces: { _ in
+                    let silence = Result { try awaitSilence() }
                     let erasure = Result { try helper.erase(settings: !sparesSettings) }
                     // The file is needed to find them.
                     guard unknownPlaces.isEmpty else { throw UnknownPlaces(keys: unknownPlaces) }
@@ -104,8 +137,9 @@ struct Premises {
                         try ConfigurationRedaction.redact(configurationPath, configuration)
                     }
                     try erasure.get()
+                    try silence.get()
                 },
-                .createIdentity: {
+                .createIdentity: { _ in
                     guard let state else { throw NoState() }
                     var random = SystemRandomNumberGenerator()
                     if configuration.storage == .persistent {
@@ -116,7 +150,7 @@ struct Premises {
                         notice: cause, unprovisionedName: isBare ? Aftermath.anonymousName(using: &random) : nil
                     ).write(in: directory)
                 },
-                .unmarkConfiguration: {
+                .unmarkConfiguration: { _ in
                     try helper.forget()
                     unsetenv(Premises.environmentName)
                 },

@@ -14,7 +14,8 @@ public enum WipeStep: String, CaseIterable, Sendable {
     case forgetKeys
     /// [E] All that the state directory holds is removed, and looked for again.
     case deleteStores
-    /// [F] What the engines hold in memory is let go of.
+    /// [F] What the engines hold in memory is let go of: by the process, in whose place a fresh one comes however the
+    /// wipe ends.
     case clearMemory
     /// [G] Traces outside the state directory.
     case removeTraces

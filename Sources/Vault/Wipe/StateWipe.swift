@@ -10,11 +10,13 @@ public final class StateWipe: WipeWorker {
 
     public let markers: WipeMarkers
     public let cause: WipeCause
+    /// Whether a marker that outlasts the power stands: an earlier one, or one this wipe has written to the end.
+    public private(set) var isNoted: Bool
     private let directory: String
     private let keyFiles: [String]
     private let kept: Set<String>
     private let forgetKeys: () -> Void
-    private let others: [WipeStep: () throws -> Void]
+    private let others: [WipeStep: (StateWipe) throws -> Void]
 
     /// - Parameters:
     ///   - keyFiles: more files with unsealed keys, relative to the directory.
@@ -24,11 +26,12 @@ public final class StateWipe: WipeWorker {
     public init(
         _ cause: WipeCause, of directory: String, markers: WipeMarkers, keyFiles: [String] = [],
         keeping kept: Set<String>, forgetKeys: @escaping () -> Void = SecretMemory.scrub,
-        others: [WipeStep: () throws -> Void] = [:]
+        others: [WipeStep: (StateWipe) throws -> Void] = [:]
     ) {
         self.cause = cause
         self.directory = directory
         self.markers = markers
+        isNoted = markers.isLasting
         self.keyFiles = StateWipe.keyFiles + keyFiles
         self.kept = kept.union([WipeMarkers.stateName])
         self.forgetKeys = forgetKeys
@@ -37,7 +40,7 @@ public final class StateWipe: WipeWorker {
 
     public func perform(_ step: WipeStep) -> String? {
         let own = problem { try ownPart(of: step) }
-        let other = problem { try others[step]?() }
+        let other = problem { try others[step]?(self) }
         return own ?? other
     }
 
@@ -52,8 +55,8 @@ public final class StateWipe: WipeWorker {
 
     private func ownPart(of step: WipeStep) throws {
         switch step {
-        case .markState: try markers.write(cause, inState: true)
-        case .markConfiguration: try markers.write(cause, inState: false)
+        case .markState: try mark(inState: true)
+        case .markConfiguration: try mark(inState: false)
         case .destroyKey: try destroyKeys()
         case .forgetKeys: forgetKeys()
         case .deleteStores: try deleteStores()
@@ -61,6 +64,11 @@ public final class StateWipe: WipeWorker {
         case .unmarkConfiguration: try markers.remove(inState: false)
         case .block, .silence, .clearMemory, .removeTraces, .createIdentity: break
         }
+    }
+
+    private func mark(inState: Bool) throws {
+        try markers.write(cause, inState: inState)
+        isNoted = true
     }
 
     /// Every key file is tried, whatever becomes of the one before.
@@ -83,6 +91,8 @@ public final class StateWipe: WipeWorker {
     private func deleteStores() throws {
         var left: [String] = []
         remove(directory, isTop: true, depth: 0, left: &left)
+        // What was removed may have made the room that a marker lacked, or been in its way.
+        if !isNoted { try? mark(inState: true) }
         try PrivateFile.syncDirectory(directory)
         for name in entries(of: directory) ?? ["?"] where isToGo(name, in: directory) {
             left.append(name)

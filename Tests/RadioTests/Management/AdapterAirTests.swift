@@ -404,6 +404,19 @@ final class AdapterAirTests: XCTestCase {
         XCTAssertNil(world.engine.nextDeadline)
     }
 
+    /// It could not be set up anew, and goes on advertising what it was told before.
+    func testStoppingTakesDownWhatAControllerThatWaitsStillAdvertises() {
+        let world = advertisingWorld()
+        world.controller.mute = [0x05, 0x3f]
+        world.hear(.controllerError(1))
+        world.advance(by: .seconds(40))
+        XCTAssertNotEqual(world.engine.phase, .ready)
+        XCTAssertEqual(world.controller.instances, [1])
+        world.controller.mute = []
+        world.input { engine, _ in engine.stop() }
+        XCTAssertEqual(world.controller.instances, [])
+    }
+
     func testAnEngineStartsAgainAfterAStop() {
         let world = advertisingWorld()
         world.input { engine, _ in engine.stop() }
