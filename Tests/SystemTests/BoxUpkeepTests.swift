@@ -79,6 +79,93 @@ final class BoxUpkeepTests: BoxScriptCase {
         }
     }
 
+    // MARK: Kernels
+
+    private func kernel(_ version: String, _ content: String? = nil, initrd: String? = nil) throws {
+        try put(content ?? "kernel " + version, "/root/boot/vmlinuz-" + version)
+        if let initrd { try put(initrd, "/root/boot/initrd.img-" + version) }
+        try folder("/root/usr/lib/linux-image-\(version)/broadcom")
+        try put("tree", "/root/usr/lib/linux-image-\(version)/broadcom/board.dtb")
+    }
+    private func halves() throws {
+        for path in ["/root/boot", "/card/a", "/card/b"] { try folder(path) }
+        try put("arm_64bit=1\r\nos_prefix=b/\r\n", "/card/config.txt")
+        try put("console=tty0", "/card/b/cmdline.txt")
+    }
+    private func takeKernel() throws -> Programs.Outcome {
+        try status("kernel", [scratch.path + "/root", scratch.path + "/card"])
+    }
+    private var half: String? {
+        text("/card/config.txt")?.split(whereSeparator: \.isNewline).last.map(String.init)
+    }
+
+    func testANewKernelIsPutBesideTheOneInUse() throws {
+        try halves()
+        try kernel("6.12.9", initrd: "first")
+        try put("lost", "/card/FSCK0000.REC")
+        XCTAssertEqual(try takeKernel().status, 0)
+        XCTAssertEqual(half, "os_prefix=a/")
+        XCTAssertEqual(text("/card/a/vmlinuz"), "kernel 6.12.9")
+        XCTAssertEqual(text("/card/a/cmdline.txt"), "console=tty0")
+        XCTAssertFalse(exists("/card/FSCK0000.REC"))
+        XCTAssertEqual(try takeKernel().output, "", "there is nothing to do")
+        try kernel("6.12.10", initrd: "second")
+        XCTAssertEqual(try takeKernel().status, 0)
+        XCTAssertEqual(half, "os_prefix=b/")
+        XCTAssertEqual(text("/card/b/vmlinuz"), "kernel 6.12.10")
+        XCTAssertEqual(text("/card/a/vmlinuz"), "kernel 6.12.9")
+    }
+
+    func testAKernelThatIsNotWholeIsNotTakenIntoUse() throws {
+        try halves()
+        try kernel("6.12.9", initrd: "first")
+        XCTAssertEqual(try takeKernel().status, 0)
+        try kernel("6.12.10", "", initrd: "made of nothing")
+        try kernel("6.12.11", initrd: "")
+        try kernel("6.12.12")
+        try put("half", "/root/boot/vmlinuz-6.12.13.dpkg-new")
+        try put("half", "/root/boot/initrd.img-6.12.13.dpkg-new")
+        let outcome = try takeKernel()
+        XCTAssertEqual(outcome.output + outcome.errors, "")
+        XCTAssertEqual(half, "os_prefix=a/")
+        XCTAssertEqual(text("/card/a/vmlinuz"), "kernel 6.12.9")
+        try FileManager.default.removeItem(atPath: scratch.path + "/root/boot/vmlinuz-6.12.9")
+        XCTAssertEqual(try takeKernel().status, 1)
+        XCTAssertEqual(half, "os_prefix=a/")
+    }
+
+    func testACopyThatWasCutShortIsMadeAgain() throws {
+        try halves()
+        try kernel("6.12.9", initrd: "first")
+        XCTAssertEqual(try takeKernel().status, 0)
+        try kernel("6.12.10", initrd: "second")
+        try put("kernel 6.12.10", "/card/b/vmlinuz")
+        try put("sec", "/card/b/initrd.img")
+        XCTAssertEqual(try takeKernel().status, 0)
+        XCTAssertEqual(half, "os_prefix=b/")
+        XCTAssertEqual(text("/card/b/initrd.img"), "second")
+    }
+
+    func testWhoeverWentBackToTheOtherHalfIsNotOverruled() throws {
+        try halves()
+        try kernel("6.12.9", initrd: "first")
+        _ = try takeKernel()
+        try kernel("6.12.10", initrd: "second")
+        _ = try takeKernel()
+        XCTAssertEqual(half, "os_prefix=b/")
+        try put("os_prefix=a/\r\n", "/card/config.txt")
+        XCTAssertTrue(try takeKernel().output.contains("left so"))
+        XCTAssertEqual(half, "os_prefix=a/")
+        try kernel("6.12.11", initrd: "third")
+        _ = try takeKernel()
+        XCTAssertEqual(half, "os_prefix=b/", "there is a newer one")
+        for broken in ["", "os_prefix=c/\n"] {
+            try put(broken, "/card/config.txt")
+            XCTAssertEqual(try takeKernel().status, 1)
+            XCTAssertEqual(text("/card/config.txt"), broken)
+        }
+    }
+
     // MARK: The network
 
     private let report = "/boot/firmware/bitgate-report.txt"
@@ -125,6 +212,22 @@ final class BoxUpkeepTests: BoxScriptCase {
         try folder("/run/systemd/timesync")
         try put("", "/run/systemd/timesync/synchronized")
         XCTAssertEqual(try run("report"), "")
+    }
+
+    func testUpdatesThatFailForAMonthAreTold() throws {
+        try device("eth0", isUp: true)
+        try addresses("eth0")
+        try folder("/run/systemd/timesync")
+        try put("", "/run/systemd/timesync/synchronized")
+        try put("number", "/data/config/machine-id")
+        XCTAssertEqual(try run("report"), "", "a new box")
+        for path in ["/data/config/machine-id", "/data/apt/updated"] {
+            try put("", path)
+            XCTAssertEqual(try run("report"), "", path)
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_700_000_000)], ofItemAtPath: scratch.path + path)
+            XCTAssertTrue(try run("report").hasPrefix("- Debian's updates have not been installed since 2023-11-14"))
+        }
     }
 
     func testWhatWasSaidOfTheFilesStaysAndNothingIsWrittenTwice() throws {

@@ -46,6 +46,7 @@ final class ServiceUnitTests: XCTestCase {
             "Type=notify", "WatchdogSec=120", "Restart=always", "StartLimitIntervalSec=0", "LimitCORE=0",
             "Conflicts=bluetooth.service", "User=bitgate", "CapabilityBoundingSet=CAP_NET_ADMIN",
             "RestrictAddressFamilies=AF_UNIX AF_BLUETOOTH", "IPAddressDeny=any", "ProtectSystem=strict",
+            "InaccessiblePaths=-/run/systemd/resolve -/run/dbus -/run/systemd/private",
             "RuntimeDirectoryPreserve=yes",
             "After=bitgate-erase.path bitgate-boot.path bitgate-boot.service",
             "MemorySwapMax=0", "ExecReload=/bin/kill -HUP $MAINPID",
@@ -54,6 +55,22 @@ final class ServiceUnitTests: XCTestCase {
             "ExecReload=/usr/bin/bitgate config check ${BITGATE_CONFIG}",
         ] {
             XCTAssertTrue(lines.contains(line), line)
+        }
+    }
+
+    /// Under a strict system, what it may not write to it cannot remove, and the wipe would never be complete.
+    func testTheHelperOfAWipeMayWriteWhereverItRemoves() throws {
+        let text = try String(contentsOfFile: unit("bitgate-erase.service"), encoding: .utf8)
+        let line = try XCTUnwrap(text.split(separator: "\n").first { $0.hasPrefix("ReadWritePaths=") })
+        let places = line.dropFirst("ReadWritePaths=".count).split(separator: " ")
+            .map { $0.hasPrefix("-") ? String($0.dropFirst()) : String($0) }
+        let script = try String(contentsOfFile: Programs.root.path + "/etc/erase", encoding: .utf8)
+        var paths = script.split(whereSeparator: { " \n=;".contains($0) }).filter { $0.hasPrefix("\"$root\"/") }
+            .map { String($0.dropFirst(7)) }
+        paths += script.split(separator: "\n").filter { $0.hasPrefix("tor=$root") }.map { String($0.dropFirst(9)) }
+        XCTAssertGreaterThan(paths.count, 8)
+        for path in paths {
+            XCTAssertTrue(places.contains { path == $0 || path.hasPrefix($0 + "/") }, path)
         }
     }
 
@@ -75,6 +92,8 @@ final class ServiceUnitTests: XCTestCase {
             XCTAssertTrue(report.contains(words) && report.contains("What to do:"), report)
             XCTAssertEqual(
                 try String(contentsOfFile: scratch.path + led + "/trigger", encoding: .utf8), "timer\n")
+            XCTAssertEqual(
+                try String(contentsOfFile: scratch.path + led + "/delay_on", encoding: .utf8), "1000\n")
         }
         let unit = try String(
             contentsOfFile: Programs.root.path + "/image/files/etc/systemd/system/bitgated.service.d/box.conf",
