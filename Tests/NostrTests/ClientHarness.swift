@@ -41,6 +41,7 @@ final class ClientHarness {
     var reading: [Bool] = []
     var events: [(event: VerifiedEvent, subscription: String)] = []
     var loads: [(subscription: String, at: Instant)] = []
+    var extents: [StoredExtent] = []
     var published: [(id: PublicationID, outcome: PublicationOutcome)] = []
     var asked: [NostrRelayURL] = []
     var states: [(relay: NostrRelayURL, isConnected: Bool)] = []
@@ -77,7 +78,9 @@ final class ClientHarness {
                 if answersPings { client.heard(on: socket, at: now) }
             case .setReading(let isOn, _): reading.append(isOn)
             case .event(let event, let subscription): events.append((event, subscription))
-            case .endOfStored(let subscription): loads.append((subscription, now.monotonic))
+            case .endOfStored(let subscription, let extent):
+                loads.append((subscription, now.monotonic))
+                extents.append(extent)
             case .published(let id, let outcome): published.append((id, outcome))
             case .relayStateChanged(let relay, let isConnected): states.append((relay, isConnected))
             case .fetchInformation(let relay): asked.append(relay)

@@ -40,6 +40,21 @@ final class EventGlanceTests: XCTestCase {
         assertFound("[\"EVENT\",\"s\",{\"id\":\"\(id)\"}]")
     }
 
+    func testTheTimeIsReadWhereItIsWrittenInPlainDigits() {
+        func time(_ members: String) -> Int64? {
+            Array("[\"EVENT\",\"s\",{\(members)}]".utf8).withUnsafeBytes { EventGlance($0)?.createdAt }
+        }
+        let id = "\"id\":\"\(id)\""
+        XCTAssertEqual(time("\"created_at\":1700000000,\(id)"), 1_700_000_000)
+        XCTAssertEqual(time("\(id) , \"created_at\" : \n 7 "), 7)
+        XCTAssertEqual(time("\"created_at\":1,\(id),\"created_at\":2"), 2)
+        XCTAssertEqual(time("\"created_at\":\(String(repeating: "9", count: 18)),\(id)"), 999_999_999_999_999_999)
+        for odd in ["-1", "1.0", "1e3", "\"1\"", "null", "[1]", "1234567890123456789", "1 2"] {
+            XCTAssertNil(time("\"created_at\":\(odd),\(id)"), odd)
+        }
+        XCTAssertNil(time(id))
+    }
+
     func testWhiteSpaceMayStandWhereJSONAllowsIt() {
         assertFound(" [\n\"EVENT\"\t,\r\"s\" , { \"kind\" : 1 , \"id\" : \"\(id)\" } \n] ")
         assertLeftToTheParser("[\"EVENT\",\"s\",{\"id\":\" \(id)\"}]")
@@ -116,7 +131,7 @@ final class EventGlanceTests: XCTestCase {
                 mutant.replaceSubrange(place..<end, with: pieces.randomElement(using: &random) ?? [])
             }
             let parsed: String? = mutant.withUnsafeBytes { bytes in
-                guard bytes.isValidUTF8, case .event(_, .success(let layout)) = try? RelayFrame.parse(bytes)
+                guard bytes.isValidUTF8, case .event(_, _, .success(let layout)) = try? RelayFrame.parse(bytes)
                 else { return nil }
                 return layout.eventID?.hex ?? ""
             }

@@ -202,6 +202,88 @@ final class SubscriptionTests: XCTestCase {
         XCTAssertEqual(harness.loads.count, 1)
     }
 
+    /// Two relays, of which the first is asked for three stored events of an hour at most.
+    private func paged() -> ClientHarness {
+        let harness = ClientHarness(defaults: [a, b])
+        harness.open(a)
+        harness.open(b)
+        var filter = harness.channelFilter()
+        filter.limit = 3
+        harness.subscribe("s", filter, to: a, b)
+        return harness
+    }
+
+    func testWhateverBecomesOfStoredEventsTheyAreWhatARelaySent() {
+        let harness = paged()
+        let now = harness.now.wall.unixSeconds
+        let good = harness.event(age: 10)
+        var forged = harness.event("forged", age: 30).event
+        forged.content = "other"
+        var large = harness.event("large", age: 5).event
+        large.tags += Array(repeating: ["g", "u4pruyd"], count: 64)
+        let expired = harness.event("expired", age: 20, extraTags: [["expiration", "\(now - 1)"]])
+        for event in [good.event, expired.event, forged] { harness.deliver(event, under: "s", from: a) }
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        XCTAssertEqual(harness.extents, [])
+        // A copy and what is beyond the limits.
+        for event in [good.event, large] { harness.deliver(event, under: "s", from: b) }
+        harness.say("[\"EOSE\",\"s\"]", from: b)
+        XCTAssertEqual(harness.events.map(\.event), [good])
+        XCTAssertEqual(harness.extents.map(\.full), [now - 30])
+        XCTAssertEqual(harness.extents.map(\.part), [now - 10])
+        // What is new is no part of the answer.
+        harness.deliver(harness.event("new").event, under: "s", from: a)
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        XCTAssertEqual(harness.extents.count, 1)
+    }
+
+    func testOfSeveralFullAnswersTheShortestCountsAndNoneThatIsCopiedOrOlderThanAskedFor() {
+        let harness = paged()
+        let now = harness.now.wall.unixSeconds
+        let events = (0..<6).map { harness.event("\($0)", age: 100 * Int64($0)).event }
+        for event in events[..<3] { harness.deliver(event, under: "s", from: a) }
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        for event in [events[0], events[1], events[2], events[3]] { harness.deliver(event, under: "s", from: b) }
+        harness.deliver(harness.event("old", age: 3_601).event, under: "s", from: b)
+        harness.deliver(harness.event("elsewhere", geohash: "u3", age: 3_000).event, under: "s", from: b)
+        harness.say("[\"EOSE\",\"s\"]", from: b)
+        XCTAssertEqual(harness.extents.map(\.full), [now - 200])
+        XCTAssertEqual(harness.extents.map(\.part), [nil])
+    }
+
+    func testWhatARelayHadIsToldWhenItAnswersLateAndNotBeforeItCameToAnEnd() {
+        let harness = paged()
+        harness.deliver(harness.event(age: 7).event, under: "s", from: b)
+        harness.fail(b, .closedByRelay)
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        XCTAssertEqual(harness.extents, [StoredExtent()], "nobody knows what the other has")
+        harness.advance(.seconds(5))
+        harness.open(b)
+        for age in [7, 8, 9] as [Int64] { harness.deliver(harness.event(age: age).event, under: "s", from: b) }
+        XCTAssertEqual(harness.extents.count, 1)
+        harness.say("[\"EOSE\",\"s\"]", from: b)
+        XCTAssertEqual(harness.extents.map(\.full), [nil, harness.now.wall.unixSeconds - 9])
+        harness.fail(a, .closedByRelay)
+        harness.advance(.seconds(5))
+        harness.open(a)
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        XCTAssertEqual(harness.extents.count, 2, "it has nothing")
+    }
+
+    func testARelayThatHasNotComeToAnEndIn10SecondsHasMore() {
+        let harness = paged()
+        let now = harness.now.wall.unixSeconds
+        harness.deliver(harness.event(age: 40).event, under: "s", from: a)
+        harness.deliver(harness.event(age: 30).event, under: "s", from: b)
+        harness.say("[\"EOSE\",\"s\"]", from: b)
+        harness.advance(.seconds(10))
+        XCTAssertEqual(harness.extents.map(\.full), [now - 40])
+        XCTAssertEqual(harness.extents.map(\.part), [now - 30])
+        harness.say("[\"EOSE\",\"s\"]", from: a)
+        XCTAssertEqual(harness.extents.map(\.full), [now - 40, nil])
+        XCTAssertEqual(harness.extents.map(\.part), [now - 30, now - 40])
+    }
+
     // MARK: CLOSED
 
     func testAClosedSubscriptionIsRetriedAfter60SecondsDoublingToAnHour() {

@@ -6,7 +6,6 @@ import Wire
 /// Kind-1401 drops: what is carried goes to the relays, and what lies there for neighbours is fetched (chapter 06 §5).
 extension Courier {
     public static let subscriptionID = "bridge-courier-drops"
-    private static let olderSuffix = "-older"
 
     // MARK: Out
 
@@ -36,9 +35,8 @@ extension Courier {
     // MARK: In
 
     /// A verified event under one of our subscriptions, in the order of chapter 06 §5.6.
-    public func relayEvent(_ event: VerifiedEvent, of subscription: String, at now: Now) {
+    public func relayEvent(_ event: VerifiedEvent, at now: Now) {
         guard isUsingRelays else { return outcomes.count(.switchedOff) }
-        pages.note(event.event.createdAt, under: subscription, at: now.monotonic)
         guard !memory.contains(event.id, at: now.wall) else { return outcomes.count(.dropRepeated) }
         let envelope: CourierEnvelope
         do throws(CourierOutcome) {
@@ -65,41 +63,29 @@ extension Courier {
 
     /// What relays keep for a subscription has come. Where that was as much as one answer holds, the older is asked
     /// for, under a subscription of its own that ends with the answer.
-    public func loaded(_ subscription: String, at now: Now) {
+    public func loaded(_ subscription: String, _ extent: StoredExtent, at now: Now) {
         guard isUsingRelays, configuration.policy.readsAllDrops else { return }
-        let isPage = paging.contains(subscription)
-        let base = isPage ? String(subscription.dropLast(Courier.olderSuffix.count)) : subscription
-        let next = pages.loaded(subscription, since: Courier.firstSecond(at: now.wall))
-        if isPage { endPage(of: base) }
-        guard case .until(let until) = next, !askOlder(base, until: until, at: now) else { return }
-        outcomes.count(.dropsUnread)
+        let since = Courier.firstSecond(at: now.wall)
+        let whole = pages.turned(subscription, extent, since: since)
+        if whole == nil {
+            pages.answered(subscription, extent, since: since)
+        } else {
+            emit(.unsubscribe(id: subscription))
+        }
+        readOn(at: now)
+        if pages.isWaiting(whole ?? subscription) { outcomes.count(.dropsUnread) }
     }
 
-    /// - Returns: false where it has to wait for its turn.
-    private func askOlder(_ base: String, until: Int64, at now: Now) -> Bool {
-        let id = base + Courier.olderSuffix
-        guard let tags = subscribed[base], !paging.contains(id) else { return true }
-        guard pages.takeTurn(base, until: until, at: now.monotonic) else { return false }
-        paging.insert(id)
-        pages.began(id, until: until)
-        var filter = Courier.filter(tags, at: now.wall)
-        filter.until = until
-        emit(.subscribe(id: id, filter))
-        return true
-    }
-
-    private func goOnReading(at now: Now) {
-        for subscription in pages.late(at: now.monotonic) { loaded(subscription, at: now) }
-        for (base, until) in pages.waiting {
-            guard askOlder(base, until: until, at: now) else { return }
+    private func readOn(at now: Now) {
+        while let (page, subscription, until) = pages.take(at: now.monotonic) {
+            var filter = Courier.filter(subscribed[subscription] ?? [], at: now.wall)
+            filter.until = until
+            emit(.subscribe(id: page, filter))
         }
     }
 
-    private func endPage(of base: String) {
-        let id = base + Courier.olderSuffix
-        guard paging.remove(id) != nil else { return }
-        pages.ended(id)
-        emit(.unsubscribe(id: id))
+    private func endPages(of subscription: String) {
+        if let page = pages.ended(subscription) { emit(.unsubscribe(id: page)) }
     }
 
     // MARK: Subscriptions
@@ -131,8 +117,7 @@ extension Courier {
             wanted[number == 0 ? Courier.subscriptionID : "\(Courier.subscriptionID)-\(number + 1)"] = tags
         }
         for id in subscribed.keys.sorted() where wanted[id] != subscribed[id] {
-            endPage(of: id)
-            pages.ended(id)
+            endPages(of: id)
             emit(.unsubscribe(id: id))
         }
         for (id, tags) in wanted.sorted(by: { $0.key < $1.key }) where subscribed[id] != tags {
@@ -145,11 +130,10 @@ extension Courier {
     /// Closes what is open; what was being published fails.
     func stopUsingRelays() {
         for id in subscribed.keys.sorted() {
-            endPage(of: id)
+            endPages(of: id)
             emit(.unsubscribe(id: id))
         }
         subscribed = [:]
-        pages.removeAll()
         schedule.cancel()
         lastRefresh = nil
         lastAnnounced = nil
@@ -170,7 +154,7 @@ extension Courier {
         } else if let due = nextRegularRefresh, due <= now.monotonic {
             refresh(at: now)
         }
-        goOnReading(at: now)
+        readOn(at: now)
         publishDue(at: now)
     }
 

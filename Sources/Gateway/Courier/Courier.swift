@@ -17,8 +17,6 @@ public final class Courier {
     var undelivered = UndeliveredDrops()
     var schedule: DropSchedule
     var pages = DropPages()
-    /// Subscriptions for one further answer each.
-    var paging: Set<String> = []
     var tags = TagMemory()
     public internal(set) var outcomes = Tally<CourierOutcome>()
     var random: any RandomNumberGenerator

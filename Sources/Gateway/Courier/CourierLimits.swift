@@ -49,8 +49,6 @@ public enum CourierLimits {
     /// Further answers asked for where relays had more than one answer holds, in a burst and a second: ours.
     static let dropPages = 16.0
     static let dropPagesPerSecond = 1.0 / 60
-    /// How long an answer that was given up is waited for once it begins: ours.
-    static let lateDrops = Interval.seconds(10)
     /// Regular refresh, and least time between two that announces cause (chapter 06 §5.5).
     static let refreshInterval = Interval.minutes(30)
     static let refreshSpacing = Interval.seconds(60)

@@ -1,94 +1,90 @@
 import Basics
+import Nostr
 
 /// Where relays have more drops for a subscription than they send at once: anybody can leave a hundred under anybody's
-/// tag, and what is older than those would be hidden behind them (NIP-01: the newest come first).
+/// tag, and what is older than those would be hidden behind them (NIP-01: the newest come first). One page after
+/// another is asked for, each older than the one before, until relays send nothing older or the day is over.
 struct DropPages {
-    private struct Load {
-        /// When the newest were made, the newest first; as many as one answer holds.
-        var newest: [Int64] = []
-        /// What the answer goes back from; nil: now.
-        let until: Int64?
-        /// It was said to have come before anything of it had: by then what came late is judged.
-        var isReported = false
-        var judgedAt: Instant?
+    /// What a page's subscription is called after the one it is of. Two in turn: an end that a relay says late is not
+    /// taken for that of the next page.
+    private static let suffixes = ["-older", "-older-2"]
+
+    private struct Reading {
+        /// The page that is waited for, and from where it goes back, in Unix seconds.
+        var page: (id: String, until: Int64)?
+        /// From where the next one does.
+        var next: Int64?
+        /// From where to begin anew after the last: relays that answered late have not been asked for all of these.
+        var restart: Int64?
+        /// Of the next page.
+        var suffix = 0
+        var lastTurn: UInt64 = 0
+
+        var isWaiting: Bool { page == nil && next != nil }
     }
 
-    /// By subscription, until what relays keep for it has come.
-    private var loads: [String: Load] = [:]
-    /// What to go on from as soon as the budget allows, by subscription.
-    private var throttled: [String: Int64] = [:]
+    /// By subscription; as many as the watch set has filters.
+    private var readings: [String: Reading] = [:]
+    private var turns: UInt64 = 0
     private var budget = TokenBucket(capacity: CourierLimits.dropPages, perSecond: CourierLimits.dropPagesPerSecond)
 
-    enum Next: Equatable {
-        /// All that relays keep has come.
-        case nothing
-        /// Ask for what was made at this time or before, in its turn.
-        case until(Int64)
-    }
+    mutating func began(_ subscription: String) { readings[subscription] = Reading() }
 
-    mutating func began(_ subscription: String, until: Int64? = nil) { loads[subscription] = Load(until: until) }
+    /// - Returns: the page of it that is waited for.
+    mutating func ended(_ subscription: String) -> String? { readings.removeValue(forKey: subscription)?.page?.id }
 
-    mutating func ended(_ subscription: String) {
-        loads[subscription] = nil
-        throttled[subscription] = nil
-    }
+    func isWaiting(_ subscription: String) -> Bool { readings[subscription]?.isWaiting ?? false }
 
-    mutating func removeAll() {
-        loads.removeAll()
-        throttled.removeAll()
-    }
-
-    /// A drop came in under the subscription.
-    mutating func note(_ createdAt: Int64, under subscription: String, at now: Instant) {
-        guard var load = loads[subscription] else { return }
-        if load.isReported, load.judgedAt == nil { load.judgedAt = now + CourierLimits.lateDrops }
-        let place = load.newest.firstIndex { $0 < createdAt } ?? load.newest.count
-        if place < CourierLimits.dropLimit {
-            load.newest.insert(createdAt, at: place)
-            if load.newest.count > CourierLimits.dropLimit { load.newest.removeLast() }
+    /// What relays had for the subscription itself has come, of all that answered in time or of one that was late.
+    mutating func answered(_ subscription: String, _ extent: StoredExtent, since: Int64) {
+        guard var reading = readings[subscription], let oldest = extent.oldest, oldest > since else { return }
+        if reading.page == nil, reading.next == nil {
+            reading.next = oldest
+        } else {
+            reading.restart = max(reading.restart ?? oldest, oldest)
         }
-        loads[subscription] = load
+        readings[subscription] = reading
     }
 
-    /// What relays had for the subscription has come, or is late. Several relays answer: nothing newer than the last of
-    /// the newest hundred of all is missing. Fewer may be a full answer, too, some of which was dropped on the way
-    /// here; so that whatever brought anything older than the answer before is followed by another.
-    mutating func loaded(_ subscription: String, since: Int64) -> Next {
-        guard let load = loads.removeValue(forKey: subscription) else { return .nothing }
-        guard let first = load.newest.first, let last = load.newest.last else {
-            // Later there may be something; what was asked for once ends with its answer.
-            if load.until == nil, !load.isReported { loads[subscription] = Load(until: nil, isReported: true) }
-            return .nothing
+    /// A page has come. Some relays send fewer events than they are asked for and say nothing of it, so that only a
+    /// page that goes no further back than the one before was the last.
+    /// - Returns: what it is a page of; nil for what is none, or is not waited for.
+    mutating func turned(_ page: String, _ extent: StoredExtent, since: Int64) -> String? {
+        guard let (subscription, found) = readings.first(where: { $0.value.page?.id == page }),
+            let asked = found.page?.until
+        else { return nil }
+        var reading = found
+        var next: Int64?
+        if let oldest = extent.oldest {
+            // A full page of one second would be told again and again.
+            next = oldest < asked ? oldest : extent.full == nil ? nil : asked - 1
         }
-        guard last > since else { return .nothing }
-        guard let until = load.until else { return .until(first == last ? last - 1 : last) }
-        guard last >= until else { return .until(last) }
-        // A hundred of one second would be told again and again.
-        return load.newest.count >= CourierLimits.dropLimit ? .until(until - 1) : .nothing
+        reading.page = nil
+        reading.next = next.flatMap { $0 > since ? $0 : nil }
+        if reading.next == nil { (reading.next, reading.restart) = (reading.restart, nil) }
+        readings[subscription] = reading
+        return subscription
     }
 
-    /// - Returns: false where too much was asked for lately; it is asked for later.
-    mutating func takeTurn(_ subscription: String, until: Int64, at now: Instant) -> Bool {
-        guard budget.take(at: now) else {
-            throttled[subscription] = until
-            return false
+    /// The page to ask for, those of the subscriptions in turn; nil when there is none, or too many were asked for
+    /// lately.
+    mutating func take(at now: Instant) -> (page: String, subscription: String, until: Int64)? {
+        let longestAgo = readings.filter(\.value.isWaiting).min {
+            ($0.value.lastTurn, $0.key) < ($1.value.lastTurn, $1.key)
         }
-        throttled[subscription] = nil
-        return true
-    }
-
-    /// Those whose further answer is to be asked for again.
-    var waiting: [(subscription: String, until: Int64)] {
-        throttled.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-    }
-
-    /// Those of which something came after it was said that all had.
-    func late(at now: Instant) -> [String] {
-        loads.filter { $1.judgedAt.map { $0 <= now } ?? false }.keys.sorted()
+        guard let (subscription, found) = longestAgo, let until = found.next, budget.take(at: now) else { return nil }
+        var reading = found
+        let page = subscription + DropPages.suffixes[reading.suffix]
+        turns += 1
+        reading.suffix = (reading.suffix + 1) % DropPages.suffixes.count
+        reading.lastTurn = turns
+        reading.next = nil
+        reading.page = (page, until)
+        readings[subscription] = reading
+        return (page, subscription, until)
     }
 
     var nextDeadline: Instant? {
-        let late = loads.values.compactMap(\.judgedAt).min()
-        return [late, throttled.isEmpty ? nil : budget.available(at: .zero)].compactMap { $0 }.min()
+        readings.values.contains(where: \.isWaiting) ? budget.available(at: .zero) : nil
     }
 }

@@ -10,6 +10,8 @@ struct EventGlance {
     /// What stands between the quotes.
     let subscription: UnsafeRawBufferPointer
     let event: EventID
+    /// When it says that it was made, in Unix seconds; `nil` unless that is said in plain digits.
+    let createdAt: Int64?
 
     /// `nil` for anything that is not plainly `["EVENT","…",{…,"id":"…",…}]`: with escapes in the subscription's id or
     /// in a name, no id or two of them, or an id that is spelled as none is. Parsing decides about those.
@@ -20,6 +22,7 @@ struct EventGlance {
             let subscription = look.plainString(), look.next() == UInt8(ascii: ","), look.next() == UInt8(ascii: "{")
         else { return nil }
         var event: EventID?
+        var createdAt: Int64?
         var separator: UInt8?
         repeat {
             guard look.next() == UInt8(ascii: "\""), let name = look.plainString(), look.next() == UInt8(ascii: ":")
@@ -29,6 +32,9 @@ struct EventGlance {
                     let id = EventID(hexDigits: digits)
                 else { return nil }
                 event = id
+            } else if name.isText("created_at") {
+                guard let digits = look.plainValue() else { return nil }
+                createdAt = digits.decimal
             } else {
                 guard look.skipValue() else { return nil }
             }
@@ -38,6 +44,7 @@ struct EventGlance {
         else { return nil }
         self.subscription = subscription
         self.event = event
+        self.createdAt = createdAt
     }
 }
 
@@ -97,6 +104,13 @@ private struct JSONStructure {
         return depth == 0
     }
 
+    /// Consumes one value and the white space before it; nil when it does not end.
+    mutating func plainValue() -> UnsafeRawBufferPointer? {
+        while position < bytes.count, [0x20, 0x0a, 0x0d, 0x09].contains(bytes[position]) { position += 1 }
+        let start = position
+        return skipValue() ? UnsafeRawBufferPointer(rebasing: bytes[start..<position]) : nil
+    }
+
     /// Consumes the rest of a number, `true`, `false` or `null`.
     private mutating func skipWord() {
         while position < bytes.count {
@@ -111,6 +125,17 @@ private struct JSONStructure {
 }
 
 extension UnsafeRawBufferPointer {
+    /// What these bytes say if they are digits, of which no time has more than 18.
+    fileprivate var decimal: Int64? {
+        guard (1...18).contains(count) else { return nil }
+        var value: Int64 = 0
+        for byte in self {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            value = value * 10 + Int64(byte - UInt8(ascii: "0"))
+        }
+        return value
+    }
+
     /// Whether these bytes are those of `text`.
     @inline(__always) fileprivate func isText(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }

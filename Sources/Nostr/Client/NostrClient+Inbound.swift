@@ -44,13 +44,15 @@ extension NostrClient {
     private func process(_ message: UnsafeRawBufferPointer, from relay: RelayConnection, at now: Now) -> FrameOutcome {
         activity.count(.frameReceived)
         guard message.count <= NostrLimits.messageBytes else { return nuisance(.frameOversized, of: relay, at: now) }
-        if let glance = EventGlance(message), isCopy(glance, from: relay) {
+        if let glance = EventGlance(message), let original = subscription(ofCopy: glance, from: relay) {
+            count(glance.createdAt, under: original, from: relay)
             return nothingNew(.eventDuplicate, from: relay, at: now)
         }
         guard message.isValidUTF8 else { return nuisance(.frameInvalidUTF8, of: relay, at: now) }
         guard let frame = try? RelayFrame.parse(message) else { return nuisance(.frameMalformed, of: relay, at: now) }
         switch frame {
-        case .event(let id, let event): return process(event, subscription: id, from: relay, at: now)
+        case .event(let id, let createdAt, let event):
+            return process(event, madeAt: createdAt, subscription: id, from: relay, at: now)
         case .ok(let event, let answer): answered(event, answer, by: relay, at: now)
         case .endOfStored(let id): endOfStored(id, from: relay, at: now)
         case .closed(let id, let answer): closed(id, answer, by: relay, at: now)
@@ -62,10 +64,10 @@ extension NostrClient {
     }
 
     private func process(
-        _ parsed: Result<EventLayout, NostrEventRejection>, subscription id: JSONString, from relay: RelayConnection,
-        at now: Now
+        _ parsed: Result<EventLayout, NostrEventRejection>, madeAt createdAt: Int64?, subscription id: JSONString,
+        from relay: RelayConnection, at now: Now
     ) -> FrameOutcome {
-        guard let (_, subscription) = activeSubscription(id, at: relay) else {
+        guard let (index, subscription) = activeSubscription(id, at: relay) else {
             drops.count(.eventUnrequested)
             if !wasLatelyRequested(id, at: relay, now) { violation(of: relay, at: now) }
             return .done
@@ -74,11 +76,16 @@ extension NostrClient {
         switch parsed {
         case .success(let event): layout = event
         case .failure(.missingMember): return nuisance(.eventMalformed, of: relay, at: now)
-        case .failure: return nuisance(.eventBeyondLimits, of: relay, at: now)
+        case .failure:
+            count(createdAt, under: index, from: relay)
+            return nuisance(.eventBeyondLimits, of: relay, at: now)
         }
         guard let eventID = layout.eventID else { return nuisance(.eventIDInvalid, of: relay, at: now) }
         let key = RecentEvents.Key(subscription: subscription.number, event: eventID)
-        guard !recent.contains(key) else { return nothingNew(.eventDuplicate, from: relay, at: now) }
+        guard !recent.contains(key) else {
+            count(createdAt, under: index, from: relay)
+            return nothingNew(.eventDuplicate, from: relay, at: now)
+        }
 
         let event = NostrEvent(layout)
         guard subscription.filter.selects(event) else { return outsideFilter(of: subscription, from: relay, at: now) }
@@ -86,9 +93,11 @@ extension NostrClient {
             return nothingNew(.eventOutsidePeriod, from: relay, at: now)
         }
         if let expiration = event.expiration, expiration <= now.wall.unixSeconds {
+            count(createdAt, under: index, from: relay)
             return nothingNew(.eventExpired, from: relay, at: now)
         }
         guard relay.verification.take(at: now.monotonic) else { return .overBudget }
+        count(createdAt, under: index, from: relay)
         activity.count(.signatureChecked)
         guard let verified = VerifiedEvent(verifying: event) else {
             drops.count(.eventSignatureInvalid)
@@ -102,14 +111,21 @@ extension NostrClient {
         return .verified
     }
 
-    /// Whether an event of that id was delivered under the same subscription, which is in force at the relay. Only what
-    /// was verified is remembered, so a forged copy shadows nothing here either.
-    private func isCopy(_ glance: EventGlance, from relay: RelayConnection) -> Bool {
+    /// The subscription under which an event of that id was delivered, if it is in force at the relay. Only what was
+    /// verified is remembered, so a forged copy shadows nothing here either.
+    private func subscription(ofCopy glance: EventGlance, from relay: RelayConnection) -> Int? {
         guard let index = subscriptions.indices.first(where: { subscriptions[$0].isCalled(glance.subscription) })
-        else { return false }
+        else { return nil }
         let number = subscriptions[index].number
-        return relay.requests[number]?.isActive ?? false
-            && recent.contains(RecentEvents.Key(subscription: number, event: glance.event))
+        guard relay.requests[number]?.isActive ?? false,
+            recent.contains(RecentEvents.Key(subscription: number, event: glance.event))
+        else { return nil }
+        return index
+    }
+
+    /// The event is part of what the relay has for the subscription, whatever becomes of it.
+    private func count(_ createdAt: Int64?, under index: Int, from relay: RelayConnection) {
+        relay.requests[subscriptions[index].number]?.received(createdAt, under: subscriptions[index].filter)
     }
 
     /// No fault of a relay's, but a flood of it is.
@@ -153,7 +169,7 @@ extension NostrClient {
         }
         relay.reachedEnd(of: subscription.number, id: subscription.id)
         subscriptions[index].lastEndOfStored = now.wall.unixSeconds
-        subscriptions[index].load.ended(relay.url)
+        subscriptions[index].load.ended(relay.url, with: relay.requests[subscription.number]?.answer)
     }
 
     private func closed(_ id: JSONString, _ answer: RelayAnswer, by relay: RelayConnection, at now: Now) {

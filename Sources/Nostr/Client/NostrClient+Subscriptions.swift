@@ -86,11 +86,11 @@ extension NostrClient {
         guard connection.isOpen else { return }
         for number in connection.dueRequests(at: now.monotonic) {
             guard let index = subscriptions.firstIndex(where: { $0.number == number }) else { continue }
-            connection.requests[number]?.activate(at: now.monotonic)
             connection.usedAt = now.monotonic
             subscriptions[index].load.sent(to: connection.url)
             activity.count(.requestSent)
             let filter = subscriptions[index].filter(at: now.wall, limit: connection.information?.maximumLimit)
+            connection.requests[number]?.activate(limit: filter.limit, at: now.monotonic)
             let frame = ClientFrame.request(subscriptions[index].id, filter)
             emit(.send(frame, on: connection.socket))
         }
@@ -139,10 +139,12 @@ extension NostrClient {
         for connection in connections { sendRequests(to: connection, at: now) }
     }
 
-    /// Tells of every initial load that is over.
+    /// Tells of every initial load that is over, and of what came later.
     func reportLoads(at now: Instant) {
-        for index in subscriptions.indices where subscriptions[index].load.takeCompletion(at: now) {
-            emit(.endOfStored(subscription: subscriptions[index].id))
+        for index in subscriptions.indices {
+            let number = subscriptions[index].number
+            let extent = subscriptions[index].load.takeReport(at: now) { connection($0)?.requests[number]?.answer }
+            if let extent { emit(.endOfStored(subscription: subscriptions[index].id, extent)) }
         }
     }
 }

@@ -28,8 +28,9 @@ public enum NostrEffect: Hashable, Sendable {
     case setReading(Bool, on: NostrSocketID)
     /// A verified event that matches the subscription; once per event and subscription.
     case event(VerifiedEvent, subscription: String)
-    /// The initial load of a subscription is over: data may have arrived or not (chapter 05 §6.6).
-    case endOfStored(subscription: String)
+    /// The initial load of a subscription is over: data may have arrived or not (chapter 05 §6.6). Again for relays
+    /// that come to the end of what they have later than that, if they have anything.
+    case endOfStored(subscription: String, StoredExtent)
     case published(PublicationID, PublicationOutcome)
     case relayStateChanged(NostrRelayURL, isConnected: Bool)
     /// Get the relay's information document over the route of its socket, within `RelayInformation.maximumBytes`, and

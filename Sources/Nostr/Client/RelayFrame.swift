@@ -1,7 +1,8 @@
 /// A message from a relay (chapter 05 §5.2), its event located but not decoded. It refers to the bytes it was parsed
 /// from.
 enum RelayFrame {
-    case event(subscription: JSONString, Result<EventLayout, NostrEventRejection>)
+    /// `createdAt` also of an event that is beyond the limits.
+    case event(subscription: JSONString, createdAt: Int64?, Result<EventLayout, NostrEventRejection>)
     case ok(event: JSONString, RelayAnswer)
     case endOfStored(subscription: JSONString)
     case closed(subscription: JSONString, RelayAnswer)
@@ -17,7 +18,8 @@ enum RelayFrame {
         if command.equals("EVENT") {
             let subscription = try nextString(&scanner)
             try scanner.expect(",")
-            frame = .event(subscription: subscription, try EventLayout.read(&scanner, in: message))
+            let (createdAt, event) = try EventLayout.read(&scanner, in: message)
+            frame = .event(subscription: subscription, createdAt: createdAt, event)
         } else if command.equals("OK") {
             let event = try nextString(&scanner)
             try scanner.expect(",")

@@ -76,12 +76,13 @@ struct Subscription {
 }
 
 /// Watches for the end of a subscription's initial load: when every relay asked has sent EOSE or gone, or after 10 s
-/// (chapter 05 §6.6).
+/// (chapter 05 §6.6); and for what relays have that answer later.
 struct InitialLoad {
     private var awaitingSend: Set<NostrRelayURL>
     private var awaitingEnd: Set<NostrRelayURL> = []
     private var isAnySent = false
     private(set) var isReported = false
+    private var extent = StoredExtent()
     let deadline: Instant
 
     init(relays: [NostrRelayURL], at now: Instant) {
@@ -96,18 +97,26 @@ struct InitialLoad {
     }
 
     /// EOSE, CLOSED, disconnection or removal.
-    mutating func ended(_ relay: NostrRelayURL) {
+    /// - Parameter answer: all that the relay had; nil when it did not come to an end.
+    mutating func ended(_ relay: NostrRelayURL, with answer: StoredAnswer? = nil) {
         awaitingSend.remove(relay)
         awaitingEnd.remove(relay)
+        if let answer { extent.add(answer) }
     }
 
-    /// True once, when the load is over.
-    mutating func takeCompletion(at now: Instant) -> Bool {
-        guard !isReported else { return false }
-        let isComplete = awaitingEnd.isEmpty && (isAnySent || awaitingSend.isEmpty)
-        guard isComplete || now >= deadline else { return false }
-        isReported = true
-        return true
+    /// How far the answers go back: once when the load is over, and whenever a relay has sent something later.
+    /// - Parameter unfinished: what a relay has sent that has not come to an end.
+    mutating func takeReport(at now: Instant, _ unfinished: (NostrRelayURL) -> StoredAnswer?) -> StoredExtent? {
+        if !isReported {
+            let isComplete = awaitingEnd.isEmpty && (isAnySent || awaitingSend.isEmpty)
+            guard isComplete || now >= deadline else { return nil }
+            isReported = true
+            for answer in awaitingEnd.compactMap(unfinished) { extent.add(answer, isOver: false) }
+        } else if extent.oldest == nil {
+            return nil
+        }
+        defer { extent = StoredExtent() }
+        return extent
     }
 }
 
@@ -118,6 +127,8 @@ struct RelayRequest {
     /// While none is in force: no REQ before this.
     private(set) var dueAt: Instant
     var isLoading = false
+    /// Until its EOSE; then as it was.
+    private(set) var answer = StoredAnswer(limit: nil)
     private(set) var lastRefusal: RelayAnswer?
     private var retryDelay: Interval?
 
@@ -125,9 +136,17 @@ struct RelayRequest {
 
     var isActive: Bool { activeSince != nil }
 
-    mutating func activate(at now: Instant) {
+    /// - Parameter limit: most stored events asked for.
+    mutating func activate(limit: Int?, at now: Instant) {
         activeSince = now
         isLoading = true
+        answer = StoredAnswer(limit: limit)
+    }
+
+    /// An event came, made at `time` as far as that can be told. What was not asked for is no part of the answer.
+    mutating func received(_ time: Int64?, under filter: NostrFilter) {
+        guard isLoading, time.map({ filter.isInPeriod($0) }) ?? true else { return }
+        answer.count(time)
     }
 
     mutating func deactivate() {

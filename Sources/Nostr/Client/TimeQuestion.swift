@@ -32,7 +32,7 @@ public struct TimeQuestion {
                 isLive = true
                 return .nothing
             case .closed: return .ended
-            case .event(let id, .success(let layout)) where isLive && id.equals(TimeQuestion.subscription):
+            case .event(let id, _, .success(let layout)) where isLive && id.equals(TimeQuestion.subscription):
                 checks += 1
                 guard checks <= TimeQuestion.checks else { return .ended }
                 guard let event = VerifiedEvent(verifying: NostrEvent(layout)) else { return .nothing }

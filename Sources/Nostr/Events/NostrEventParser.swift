@@ -25,7 +25,7 @@ extension NostrEvent {
         var scanner = JSONScanner(json)
         let layout: Result<EventLayout, NostrEventRejection>
         do throws(JSONError) {
-            layout = try EventLayout.read(&scanner, in: json)
+            layout = try EventLayout.read(&scanner, in: json).event
             try scanner.expectEnd()
         } catch {
             throw error == .tooDeep ? .nestedTooDeep : .malformedJSON
@@ -68,13 +68,13 @@ struct EventLayout {
     /// Reads the object at the scanner, which must be over `text`, and leaves the scanner behind it.
     static func read(
         _ scanner: inout JSONScanner, in text: UnsafeRawBufferPointer
-    ) throws(JSONError) -> Result<EventLayout, NostrEventRejection> {
+    ) throws(JSONError) -> (createdAt: Int64?, event: Result<EventLayout, NostrEventRejection>) {
         var members = Members()
         try members.scan(&scanner)
         do throws(NostrEventRejection) {
-            return .success(try EventLayout(members, in: text))
+            return (members.createdAt, .success(try EventLayout(members, in: text)))
         } catch {
-            return .failure(error)
+            return (members.createdAt, .failure(error))
         }
     }
 

@@ -36,10 +36,11 @@ extension City {
         case .subscribe(let id, let filter):
             guard isOnline(node.number) else { break }
             let found = relay.subscribe(node.number, id, filter)
-            for event in found { tell(event, to: node.number, id) }
+            for event in found { tell(event, to: node.number) }
+            let extent = StoredExtent(of: found.map(\.event.createdAt), limit: filter.limit)
             let number = node.number
             later(CityLimits.relayAnswer + CityLimits.relayAnswer) { [self] in
-                call(number) { $0.courier?.loaded(id, at: now) }
+                call(number) { $0.courier?.loaded(id, extent, at: now) }
             }
         case .unsubscribe(let id): relay.unsubscribe(node.number, id)
         case .keep(let mail): check.kept(mail, at: node.number)
@@ -125,16 +126,16 @@ extension City {
             let isTaken = wasOnline && isOnline(number)
             if isTaken {
                 tally.drops += 1
-                for (box, id) in relay.take(event) { tell(event, to: box, id) }
+                for box in relay.take(event) { tell(event, to: box) }
             }
             call(number) { $0.courier?.published(attempt, isConfirmed: isTaken, at: now) }
         }
     }
 
-    private func tell(_ event: VerifiedEvent, to box: Int, _ subscription: String) {
+    private func tell(_ event: VerifiedEvent, to box: Int) {
         later(CityLimits.relayAnswer) { [self] in
             guard isOnline(box) else { return }
-            call(box) { $0.courier?.relayEvent(event, of: subscription, at: now) }
+            call(box) { $0.courier?.relayEvent(event, at: now) }
         }
     }
 }

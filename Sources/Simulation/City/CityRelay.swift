@@ -17,17 +17,17 @@ struct CityRelay {
         event.event.tags.filter { $0.count > 1 && $0[0] == "x" }.map { $0[1] }
     }
 
-    /// - Returns: who is told at once, each under one subscription.
-    mutating func take(_ event: VerifiedEvent) -> [(box: Int, subscription: String)] {
+    /// - Returns: who is told at once.
+    mutating func take(_ event: VerifiedEvent) -> [Int] {
         count += 1
-        var told: [Int: String] = [:]
+        var told: Set<Int> = []
         for tag in CityRelay.tags(of: event) {
             stored[tag, default: []].append(event)
             for asker in askers[tag] ?? [] {
-                told[asker.box] = min(told[asker.box] ?? asker.subscription, asker.subscription)
+                told.insert(asker.box)
             }
         }
-        return told.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return told.sorted()
     }
 
     /// - Returns: what is stored of that, the newest first.

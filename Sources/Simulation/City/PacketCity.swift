@@ -171,25 +171,27 @@ public final class PacketCity: MailSurroundings {
         let answer = wasOnline ? CityLimits.relayAnswer : CityLimits.relayTimeout
         mesh.schedule(after: answer) { [self] mesh in
             let isTaken = wasOnline && isOnline(node)
-            if isTaken { for (box, id) in relay.take(event) { tell(event, to: box, id) } }
+            if isTaken { for box in relay.take(event) { tell(event, to: box) } }
             mesh.call(node) { stations[node].courier?.published(attempt, isConfirmed: isTaken, at: $1) }
         }
     }
 
     func subscribe(_ node: Int, _ id: String, _ filter: NostrFilter) {
         guard isOnline(node) else { return }
-        for event in relay.subscribe(node, id, filter) { tell(event, to: node, id) }
+        let found = relay.subscribe(node, id, filter)
+        for event in found { tell(event, to: node) }
+        let extent = StoredExtent(of: found.map(\.event.createdAt), limit: filter.limit)
         mesh.schedule(after: CityLimits.relayAnswer + CityLimits.relayAnswer) { [self] mesh in
-            mesh.call(node) { stations[node].courier?.loaded(id, at: $1) }
+            mesh.call(node) { stations[node].courier?.loaded(id, extent, at: $1) }
         }
     }
 
     func unsubscribe(_ node: Int, _ id: String) { relay.unsubscribe(node, id) }
 
-    private func tell(_ event: VerifiedEvent, to box: Int, _ subscription: String) {
+    private func tell(_ event: VerifiedEvent, to box: Int) {
         mesh.schedule(after: CityLimits.relayAnswer) { [self] mesh in
             guard isOnline(box) else { return }
-            mesh.call(box) { stations[box].courier?.relayEvent(event, of: subscription, at: $1) }
+            mesh.call(box) { stations[box].courier?.relayEvent(event, at: $1) }
         }
     }
 }

@@ -177,7 +177,7 @@ public final class HostileMail: MailSurroundings {
 
     private func repeatEverything() {
         for event in told.prefix(40) + spoilt {
-            for box in HostileMail.boxes { tell(event, to: [(box, Courier.subscriptionID)]) }
+            tell(event, to: HostileMail.boxes)
         }
     }
 
@@ -227,18 +227,20 @@ public final class HostileMail: MailSurroundings {
     }
 
     func subscribe(_ node: Int, _ id: String, _ filter: NostrFilter) {
-        for event in relay.subscribe(node, id, filter) { tell(event, to: [(node, id)]) }
+        let found = relay.subscribe(node, id, filter)
+        for event in found { tell(event, to: [node]) }
+        let extent = StoredExtent(of: found.map(\.event.createdAt), limit: filter.limit)
         mesh.schedule(after: CityLimits.relayAnswer + CityLimits.relayAnswer) { [self] mesh in
-            mesh.call(node) { stations[node].courier?.loaded(id, at: $1) }
+            mesh.call(node) { stations[node].courier?.loaded(id, extent, at: $1) }
         }
     }
 
     func unsubscribe(_ node: Int, _ id: String) { relay.unsubscribe(node, id) }
 
-    private func tell(_ event: VerifiedEvent, to askers: [(box: Int, subscription: String)]) {
-        for (box, subscription) in askers {
+    private func tell(_ event: VerifiedEvent, to boxes: some Sequence<Int>) {
+        for box in boxes {
             mesh.schedule(after: CityLimits.relayAnswer) { [self] mesh in
-                mesh.call(box) { stations[box].courier?.relayEvent(event, of: subscription, at: $1) }
+                mesh.call(box) { stations[box].courier?.relayEvent(event, at: $1) }
             }
         }
     }

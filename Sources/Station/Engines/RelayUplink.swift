@@ -198,7 +198,7 @@ final class RelayUplink: RelayPort {
             guard let attempt = drops.removeValue(forKey: id) else { break }
             if case .accepted = outcome { return .dropped(attempt, isConfirmed: true) }
             return .dropped(attempt, isConfirmed: false)
-        case .endOfStored(let subscription): return .loaded(subscription: subscription)
+        case .endOfStored(let subscription, let extent): return .loaded(subscription: subscription, extent)
         case .fetchInformation(let relay): askForInformation(relay)
         }
         return .handled

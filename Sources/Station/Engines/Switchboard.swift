@@ -222,13 +222,13 @@ final class Switchboard: LinkPortDelegate {
             if let notes, notes.owns(subscription: subscription) {
                 notes.relayEvent(event, at: loop.now)
             } else if let courier, Courier.owns(subscription: subscription) {
-                courier.relayEvent(event, of: subscription, at: loop.now)
+                courier.relayEvent(event, at: loop.now)
             } else {
                 gateway.relayEvent(event, subscription: subscription, at: loop.now)
             }
-        case .loaded(let subscription):
+        case .loaded(let subscription, let extent):
             if let notes, notes.owns(subscription: subscription) { notes.loaded() }
-            if Courier.owns(subscription: subscription) { courier?.loaded(subscription, at: loop.now) }
+            if Courier.owns(subscription: subscription) { courier?.loaded(subscription, extent, at: loop.now) }
         case .connectivity(let isConnected):
             gateway.relayConnectivityChanged(isConnected, at: loop.now)
             observer?.relayConnectivityChanged(isConnected)
@@ -295,7 +295,7 @@ enum RelayInput {
     /// Whether any relay is connected has changed.
     case connectivity(Bool)
     /// What relays had stored for the subscription has come, or has been waited for long enough.
-    case loaded(subscription: String)
+    case loaded(subscription: String, StoredExtent)
     /// Whether a relay of those that carry mail is connected has changed.
     case mailConnectivity(Bool)
     /// A drop's publication is over.

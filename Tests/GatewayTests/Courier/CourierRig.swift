@@ -113,11 +113,12 @@ final class CourierRig {
     }
 
     /// A relay tells an event, as it would under our subscription.
-    func tell(_ event: VerifiedEvent, of subscription: String = Courier.subscriptionID) {
-        call { $0.relayEvent(event, of: subscription, at: $1) }
-    }
+    func tell(_ event: VerifiedEvent) { call { $0.relayEvent(event, at: $1) } }
 
-    func load(_ subscription: String = Courier.subscriptionID) { call { $0.loaded(subscription, at: $1) } }
+    /// Relays have sent what they keep: nothing unless said otherwise.
+    func load(_ subscription: String = Courier.subscriptionID, _ extent: StoredExtent = StoredExtent()) {
+        call { $0.loaded(subscription, extent, at: $1) }
+    }
 
     func drop(_ envelope: CourierEnvelope, by author: UInt8 = 1) throws -> VerifiedEvent {
         try Author(author).event(

@@ -47,7 +47,7 @@ final class DropTests: XCTestCase {
 
         let json = try JSONSerialization.data(withJSONObject: try vector.object("event").members)
         let event = try XCTUnwrap(VerifiedEvent(verifying: NostrEvent(json: Array(json))))
-        courier.relayEvent(event, of: Courier.subscriptionID, at: now)
+        courier.relayEvent(event, at: now)
         let effect = courier.nextEffect()
         switch try vector.string("result") {
         case "ours":
@@ -238,94 +238,6 @@ final class DropTests: XCTestCase {
         XCTAssertEqual(rig.requests.count, 4)
         rig.advance(by: .minutes(3))
         XCTAssertEqual(rig.requests.count, 4)
-    }
-
-    /// A relay that answers like a real one: the newest hundred that match. Of each answer some may be lost.
-    private func answer(_ rig: CourierRig, from kept: [VerifiedEvent], losing lost: Int) {
-        var answered: Set<String> = []
-        while let (id, filter) = rig.subscriptions.first(where: { answered.insert("\($0.key) \($0.value)").inserted }) {
-            let found = kept.filter { filter.matches($0.event) }.sorted { $0.event.createdAt > $1.event.createdAt }
-            for event in found.prefix(filter.limit ?? 0).dropFirst(lost) { rig.tell(event, of: id) }
-            rig.load(id)
-        }
-    }
-
-    func testAHundredWorthlessDropsHideNobodysLetter() throws {
-        // Of an answer, what has expired or is told again does not come this far.
-        for lost in [0, 1, 40] { try hide(losing: lost) }
-    }
-
-    private func hide(losing lost: Int) throws {
-        let rig = CourierRig()
-        let mail = alice.mail(1, at: rig.now.wall)
-        var kept = [try rig.drop(mail)]
-        for number in 0..<350 as Range<UInt16> {
-            if number % 10 == 0 { rig.advance(by: .seconds(1)) }
-            kept.append(
-                try rig.drop(
-                    CourierEnvelope(
-                        recipientTag: bob.mail(0, at: rig.now.wall).recipientTag, expiry: mail.expiry,
-                        ciphertext: [UInt8(number >> 8), UInt8(number & 255)], copies: 1)))
-        }
-        rig.meet(alice, .proven)
-        rig.meet(bob, .relayed)
-        rig.advance(by: .minutes(2))
-        rig.forget()
-        answer(rig, from: kept, losing: lost)
-        XCTAssertTrue(rig.handed.contains { $0.ciphertext == mail.ciphertext })
-        XCTAssertEqual(rig.subscriptions.count, 1, "what was asked for once is closed")
-        // The last tells that there is nothing older.
-        let pages = [[String]](repeating: ["+", "-"], count: 4).joined()
-        XCTAssertEqual(rig.requests, pages.map { $0 + "bridge-courier-drops-older" })
-    }
-
-    func testAnAnswerThatComesAfterItWasGivenUpIsReadOnFrom() throws {
-        let rig = CourierRig()
-        rig.meet(bob, .relayed)
-        rig.advance(by: .minutes(2))
-        rig.load()
-        rig.forget()
-        let drops = try (0..<3 as Range<UInt8>).map { try rig.drop(alice.mail($0, at: rig.now.wall)) }
-        for drop in drops { rig.tell(drop) }
-        XCTAssertEqual(rig.requests, [], "more of it may be on the way")
-        rig.advance(by: .seconds(10))
-        XCTAssertEqual(rig.requests, ["+bridge-courier-drops-older"])
-        XCTAssertEqual(rig.subscriptions["bridge-courier-drops-older"]?.until, drops[0].event.createdAt - 1)
-        rig.load("bridge-courier-drops-older")
-        rig.advance(by: .minutes(5))
-        XCTAssertEqual(rig.requests, ["+", "-"].map { $0 + "bridge-courier-drops-older" })
-    }
-
-    func testFurtherAnswersAreFewAndEndWhereRelaysHaveNoMore() throws {
-        let rig = CourierRig()
-        rig.meet(bob, .relayed)
-        rig.advance(by: .minutes(2))
-        rig.forget()
-        rig.load()
-        XCTAssertEqual(rig.requests, [], "an answer that was not full")
-        // A relay that never comes to an end, all of one second.
-        rig.call { $0.relayConnectivityChanged(false, at: $1) }
-        rig.call { $0.relayConnectivityChanged(true, at: $1) }
-        rig.forget()
-        let events = try (0..<100 as Range<UInt8>).map { try rig.drop(alice.mail($0, at: rig.now.wall)) }
-        var (id, asked): (String, [Int64]) = (Courier.subscriptionID, [])
-        for _ in 0..<40 {
-            for event in events { rig.tell(event, of: id) }
-            rig.load(id)
-            guard let older = rig.subscriptions["bridge-courier-drops-older"], let until = older.until else { break }
-            (id, asked) = ("bridge-courier-drops-older", asked + [until])
-        }
-        XCTAssertEqual(asked.count, 16)
-        XCTAssertEqual(asked, asked.sorted(by: >), "never back")
-        XCTAssertEqual(rig.count(.dropsUnread), 1)
-        XCTAssertNil(rig.subscriptions["bridge-courier-drops-older"])
-        rig.advance(by: .seconds(61))
-        XCTAssertLessThan(
-            try XCTUnwrap(rig.subscriptions["bridge-courier-drops-older"]?.until), try XCTUnwrap(asked.last),
-            "it goes on where it stopped")
-        rig.call { $0.relayConnectivityChanged(false, at: $1) }
-        rig.load()
-        XCTAssertTrue(rig.subscriptions.isEmpty)
     }
 
     func testOneWhoLeftIsWatchedForFiveMinutesMore() {
