@@ -144,8 +144,18 @@ final class RelayConductTests: XCTestCase {
         let tags = Array(repeating: tag, count: 64).joined(separator: ",")
         var json = String(decoding: harness.event().json(), as: UTF8.self)
         json = json.replacingTags(with: "[\(tags)]")
-        XCTAssertEqual(framesUntilLeft(harness, atMost: 1_000) { _ in "[\"EVENT\",\"s\",\(json)]" }, 201)
-        XCTAssertEqual(harness.client.drops[.eventBeyondLimits], 201)
+        harness.say("[\"EVENT\",\"s\",\(json)]", from: b)
+        XCTAssertEqual(harness.client.drops[.eventBeyondLimits], 1)
+    }
+
+    /// Relays have limits of their own: anybody can leave such events there, and must not make us leave the relay.
+    func testManyEventsBeyondTheLimitsAreBorneAndAFloodOfThemIsNot() {
+        let harness = ClientHarness.channel()
+        let tags = Array(repeating: "[]", count: 65).joined(separator: ",")
+        let json = String(decoding: harness.event().json(), as: UTF8.self).replacingTags(with: "[\(tags)]")
+        XCTAssertEqual(framesUntilLeft(harness, atMost: 10_000) { _ in "[\"EVENT\",\"s\",\(json)]" }, 8_193)
+        XCTAssertEqual(harness.client.drops[.eventBeyondLimits], 8_193)
+        XCTAssertEqual(harness.client.activity[.signatureChecked], 0)
     }
 }
 

@@ -77,8 +77,9 @@ extension NostrClient {
         case .success(let event): layout = event
         case .failure(.missingMember): return nuisance(.eventMalformed, of: relay, at: now)
         case .failure:
+            // Relays have limits of their own, and anybody can leave there what is beyond ours.
             count(createdAt, under: index, from: relay)
-            return nuisance(.eventBeyondLimits, of: relay, at: now)
+            return nothingNew(.eventBeyondLimits, from: relay, at: now)
         }
         guard let eventID = layout.eventID else { return nuisance(.eventIDInvalid, of: relay, at: now) }
         let key = RecentEvents.Key(subscription: subscription.number, event: eventID)
