@@ -42,7 +42,7 @@ public struct SalvagedConfiguration: Equatable, Sendable {
 
         var configuration = reader.configuration
         let button = known.filter { $0.hasPrefix("panel.button") }.union(["panel.wiring", "panel.debounce_ms"])
-        if document == nil || button.contains(where: isInDoubt) || configuration.panel.sharesButton {
+        if !lines.isCertain || button.contains(where: isInDoubt) || configuration.panel.sharesButton {
             configuration.panel.button = PanelLineChoice.none
         }
         self.configuration = configuration
@@ -79,6 +79,9 @@ private struct TomlLines {
     private(set) var entries: [TomlEntry] = []
     /// What the other lines would set, as far as that can be told, and what is set twice.
     private(set) var unread: Set<String> = []
+    /// Whether each of the other lines ends where it ends: none may have begun something that goes on below it, or
+    /// leave open whose the lines below are.
+    private(set) var isCertain = true
 
     /// Of a text that is TOML.
     init(entries: [TomlEntry]) { self.entries = entries }
@@ -90,14 +93,18 @@ private struct TomlLines {
             let line = line.drop { $0 == 0x20 || $0 == 0x09 }
             guard let first = line.first, first != UInt8(ascii: "#") else { continue }
             if first == UInt8(ascii: "[") {
+                let isWhole = line.dropFirst().first != first && line.contains(UInt8(ascii: "]"))
+                if !isWhole { isCertain = false }
                 section = prefix(ofSection: line)
                 continue
             }
             guard let section else {
+                if (try? TomlDocument(parsing: Array(line))) == nil, TomlLines.mayGoOn(line) { isCertain = false }
                 unread.insert(TomlLines.text(TomlLines.name(in: line)))
                 continue
             }
             guard let document = try? TomlDocument(parsing: section + line) else {
+                if TomlLines.mayGoOn(line) { isCertain = false }
                 unread.insert(TomlLines.text(section + TomlLines.name(in: line)))
                 continue
             }
@@ -116,6 +123,12 @@ private struct TomlLines {
         }
         unread.insert(TomlLines.text(name))
         return nil
+    }
+
+    /// Arrays, tables and some texts go over several lines.
+    private static func mayGoOn(_ line: ArraySlice<UInt8>) -> Bool {
+        let text = String(decoding: line, as: UTF8.self)
+        return text.contains("[") || text.contains("{") || text.contains("\"\"\"") || text.contains("'''")
     }
 
     private static func name(in line: ArraySlice<UInt8>) -> [UInt8] {

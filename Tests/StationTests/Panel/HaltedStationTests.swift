@@ -48,13 +48,20 @@ final class HaltedStationTests: XCTestCase {
         [
             good + "quiet = \"yes\"\n", good + "mail = 7\n", good.replacingOccurrences(of: "\"the-pub\"", with: "5"),
             "no_such_key = 1\n" + good, good + "[elsewhere]\nspeed = 1\n",
+            // No TOML, by a line that has to do with nothing else.
+            "nickname = \"unclosed\n" + good, "nickname = \u{201C}the-pub\u{201D}\n" + good, "what is this\n" + good,
+            good + "[location]\ncell = \"u4pruy\n", good + "[location]\ncell = u4pruy\n[elsewhere]\nx = y\n",
         ]
     }
 
     /// Those after which the button may be wired otherwise than it seems.
     private var doubtful: [String] {
         [
-            good + "mail = [\n", good + "quiet = \"yes\"\n[location\ncell = \n", "nickname = \"unclosed\n" + good,
+            good + "mail = [\n", good + "quiet = \"yes\"\n[location\ncell = \n",
+            // What may go on below, where the button is said to be.
+            "nickname = \"\"\"unclosed\n" + good, "nickname = '''unclosed\n" + good, "nickname = [\n" + good,
+            "nickname = {\n" + good, good + "[[elsewhere]]\n= 3\n", good + "[location\ncell = u4pruy\n",
+            good + "this is no setting\n",
             good + "[elsewhere]\nwiring = \"none\"\n= 3\n", good + "button_active_low = flase\n",
             good + "button_active_low = \"false\"\n", good + "button_actve_low = false\n", good + "buton = \"none\"\n",
             good + "button_bias = \"down\"\n", good + "button = 7\n", good + "debounce_ms = 0\n",
