@@ -175,6 +175,7 @@ final class DoctorTests: XCTestCase {
         XCTAssertEqual(codes { $0.state = .full(1 << 20) }, ["state-space"])
         XCTAssertEqual(codes { $0.configuration = .absent }, [])
         XCTAssertEqual(codes { $0.configuration = .bad("a.toml:1:1: no") }, ["configuration"])
+        XCTAssertEqual(codes { $0.configuration = .hidden("/etc/bitgate/bitgate.toml") }, ["configuration-hidden"])
     }
 
     func testFaultsComeBeforeWarningsAndTheReportCountsBoth() throws {
@@ -410,6 +411,26 @@ final class DoctorTests: XCTestCase {
         XCTAssertEqual(Credentials.name(ofUser: 0), "root")
         XCTAssertNil(Credentials(ofUser: 4_000_000_000))
         XCTAssertEqual(Credentials.name(ofGroup: 4_000_000_000), "4000000000")
+    }
+
+    func testAConfigurationThatMayNotBeReadIsNotTakenForNone() throws {
+        func found(_ path: String?, usual: String) -> DoctorFacts.ConfigurationFile {
+            var facts = DoctorFacts()
+            _ = HostSurvey.configuration(path, usual: usual, &facts)
+            return facts.configuration
+        }
+        try write("nickname = \"pub\"\n", "etc/good.toml")
+        let file = folder + "/etc/good.toml"
+        XCTAssertEqual(found(nil, usual: file), .good)
+        XCTAssertEqual(found(nil, usual: folder + "/etc/none.toml"), .absent)
+        guard case .bad = found(folder + "/etc/none.toml", usual: file) else { return XCTFail("it was named") }
+        chmod(folder, 0o755)
+        chmod(folder + "/etc", 0o700)
+        try XCTSkipUnless(geteuid() == 0, "only root may become somebody else")
+        // What decides is who one really is (access(2)).
+        XCTAssertEqual(setreuid(65_534, uid_t.max), 0)
+        defer { XCTAssertEqual(setreuid(0, uid_t.max), 0) }
+        XCTAssertEqual(found(nil, usual: file), .hidden(file))
     }
 
     func testTheStateDirectoryIsJudgedWithoutTouchingIt() throws {

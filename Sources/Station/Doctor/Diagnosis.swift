@@ -24,12 +24,22 @@ public struct Diagnosis: Equatable, Sendable {
     }
 
     private static func configuration(_ facts: DoctorFacts) -> [DoctorFinding] {
-        guard case .bad(let text) = facts.configuration else { return [] }
-        return [
-            DoctorFinding(
-                .fault, "configuration", "The configuration cannot be used: \(text).",
-                remedy: "Correct the file; `bitgate config check` tells whether it is good.")
-        ]
+        switch facts.configuration {
+        case .good, .absent: []
+        case .hidden(let path):
+            [
+                DoctorFinding(
+                    .warning, "configuration-hidden",
+                    "This user may not read \(TerminalText.escape(path)), so the rest is judged by the defaults.",
+                    remedy: "Run this as root (sudo bitgate doctor), or join the group bitgate and log in again.")
+            ]
+        case .bad(let text):
+            [
+                DoctorFinding(
+                    .fault, "configuration", "The configuration cannot be used: \(text).",
+                    remedy: "Correct the file; `bitgate config check` tells whether it is good.")
+            ]
+        }
     }
 
     private static func radio(_ facts: DoctorFacts) -> [DoctorFinding] {

@@ -163,6 +163,8 @@ public struct DoctorFacts: Equatable, Sendable {
         case good
         /// None at the default place: every key has its default.
         case absent
+        /// This user may not read it.
+        case hidden(String)
         case bad(String)
     }
 

@@ -116,13 +116,24 @@ public enum HostSurvey {
         }
     }
 
-    private static func configuration(_ path: String?, _ facts: inout DoctorFacts) -> Configuration {
-        if path == nil, access(Configuration.defaultPath, F_OK) != 0 {
-            facts.configuration = .absent
-            return Configuration()
+    /// - Parameter usual: where a configuration may be, but need not.
+    static func configuration(
+        _ path: String?, usual: String = Configuration.defaultPath, _ facts: inout DoctorFacts
+    ) -> Configuration {
+        let file = path ?? usual
+        if access(file, R_OK) != 0 {
+            let code = errno
+            if path == nil, code == ENOENT || code == ENOTDIR {
+                facts.configuration = .absent
+                return Configuration()
+            }
+            if code == EACCES {
+                facts.configuration = .hidden(file)
+                return Configuration()
+            }
         }
         do {
-            return try Configuration(contentsOf: path ?? Configuration.defaultPath)
+            return try Configuration(contentsOf: file)
         } catch {
             facts.configuration = .bad("\(error)".split(separator: "\n").first.map(String.init) ?? "")
             return Configuration()
