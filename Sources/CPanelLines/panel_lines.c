@@ -6,6 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What there is of edges after a call that failed: none where a signal came in between or another look took them, and an
+   error, that is, no line any more, otherwise. */
+static int failed(void) { return errno == EINTR || errno == EAGAIN ? 0 : -1; }
+
 /* Bulks exist in version 1 only. */
 #ifdef GPIOD_LINE_BULK_MAX_LINES
 
@@ -67,9 +71,9 @@ int panel_line_fd(struct panel_line *line) { return gpiod_line_event_get_fd(line
 int panel_line_next_edge(struct panel_line *line, int *is_active, int64_t *at) {
     const struct timespec now = {0, 0};
     int ready = gpiod_line_event_wait(line->line, &now);
-    if (ready <= 0) return ready;
+    if (ready <= 0) return ready < 0 ? failed() : 0;
     struct gpiod_line_event event;
-    if (gpiod_line_event_read(line->line, &event) < 0) return -1;
+    if (gpiod_line_event_read(line->line, &event) < 0) return failed();
     *is_active = event.event_type == GPIOD_LINE_EVENT_RISING_EDGE;
     *at = (int64_t)event.ts.tv_sec * 1000000000 + event.ts.tv_nsec;
     return 1;
@@ -185,8 +189,8 @@ int panel_line_fd(struct panel_line *line) { return gpiod_line_request_get_fd(li
 
 int panel_line_next_edge(struct panel_line *line, int *is_active, int64_t *at) {
     int ready = gpiod_line_request_wait_edge_events(line->request, 0);
-    if (ready <= 0) return ready;
-    if (gpiod_line_request_read_edge_events(line->request, line->events, 1) != 1) return -1;
+    if (ready <= 0) return ready < 0 ? failed() : 0;
+    if (gpiod_line_request_read_edge_events(line->request, line->events, 1) != 1) return failed();
     struct gpiod_edge_event *event = gpiod_edge_event_buffer_get_event(line->events, 0);
     if (!event) return -1;
     *is_active = gpiod_edge_event_get_event_type(event) == GPIOD_EDGE_EVENT_RISING_EDGE;
