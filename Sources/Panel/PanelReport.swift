@@ -14,6 +14,14 @@ public struct PanelReport: Equatable, Sendable {
         /// Pressed all the time: not listened to until it is let go.
         case stuck
         case missing(GPIOProblem?)
+
+        /// Whether somebody who presses it would be heard by nobody.
+        public var isDeaf: Bool {
+            switch self {
+            case .none, .listening, .missing(nil): false
+            case .stuck, .missing: true
+            }
+        }
     }
 
     /// In the order of `Lamp`.

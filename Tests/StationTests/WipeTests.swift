@@ -356,6 +356,7 @@ final class WipeTests: XCTestCase {
         try live { station in
             XCTAssertTrue(station.statusReport.attention.map(\.code).contains("storage_degraded"))
             XCTAssertEqual(station.statusReport.storage.state, "disk_failing")
+            XCTAssertTrue(station.panelState.hasFault)
         }
         try FileManager.default.removeItem(atPath: path)
         try Data(repeating: 0x41, count: 4_096).write(to: URL(fileURLWithPath: path))
@@ -365,6 +366,7 @@ final class WipeTests: XCTestCase {
         }
         try live { station in
             XCTAssertEqual(station.statusReport.attention.map(\.code).filter { $0.hasPrefix("storage") }, [])
+            XCTAssertFalse(station.panelState.hasFault)
         }
     }
 

@@ -13,13 +13,18 @@ struct PanelProof {
     var tor: (stage: TorStage, percent: Int)?
     /// A relay has answered, and has not fallen silent since: connections are given up when they do.
     var isRelayConnected = false
-    /// A radio did what it was told to on the air.
-    var hasRadio = false
+    /// Whether any radio can be expected to work.
+    var isRadioExpected = true
+    /// When a radio last did what it was told to on the air.
+    var lastRadio: Instant?
+    /// Nobody would be heard who presses it.
+    var isButtonDeaf = false
     /// When the last frame came from a neighbour.
     var lastFrame: Instant?
     var isMailWaiting = false
-    /// Codes of what needs the operator.
-    var attention: [String] = []
+    /// Radio or storage need a person's hand. What the internet's lamp tells, what passes by itself and what was chosen
+    /// does not.
+    var needsRepair = false
 }
 
 extension PanelState {
@@ -28,22 +33,24 @@ extension PanelState {
         static let meshSilence = Interval.seconds(90)
         /// A controller comes late at boot, and its absence is no fault until then. Ours.
         static let radioPatience = Interval.seconds(30)
+        /// A radio does something every few minutes at the least. Shorter than the patience of the watchdog
+        /// (`SupervisionLimits.radioSilence`), so that it is seen before that acts. Ours.
+        static let radioSilence = Interval.minutes(10)
     }
-
-    /// Whether this is something a person has to mend at the box. What the internet's lamp tells, what passes by itself
-    /// and what was chosen is not.
-    static func isFault(_ code: String) -> Bool { code.hasPrefix("adapter_") || code.hasPrefix("storage_") }
 
     /// The one place where what was observed becomes what is shown.
     init(_ proof: PanelProof, at now: Instant) {
         self.init()
-        isStarting = !proof.hasRadio && now - proof.started < Limits.radioPatience
+        isStarting = proof.lastRadio == nil && now - proof.started < Limits.radioPatience
         isClockTrusted = proof.isClockTrusted
         tor = proof.tor.map { PanelState.tor($0.stage, percent: $0.percent) } ?? .off
         isMeshAlive = proof.lastFrame.map { now - $0 < Limits.meshSilence } ?? false
         isInternetAlive = proof.isRelayConnected
         isMailWaiting = proof.isMailWaiting
-        hasFault = proof.attention.contains(where: PanelState.isFault)
+        // What nobody complains of may still not work.
+        let isRadioSilent =
+            proof.isRadioExpected && (proof.lastRadio.map { now - $0 >= Limits.radioSilence } ?? !isStarting)
+        hasFault = isRadioSilent || proof.isButtonDeaf || proof.needsRepair
         wipe = PanelState.wipe(proof.wipe)
     }
 
@@ -75,10 +82,13 @@ extension Station {
         proof.isClockTrusted = clock.standing.source.isTrusted
         if let report = torRoute?.report { proof.tor = (report.stage, report.bootstrap?.progress ?? 0) }
         proof.isRelayConnected = uplink.isConnected
-        proof.hasRadio = radio.liveness.contains { $0.isExpected && $0.lastProof != nil }
+        let radios = radio.liveness.filter(\.isExpected)
+        proof.isRadioExpected = !radios.isEmpty
+        proof.lastRadio = radios.compactMap(\.lastProof).max()
+        proof.isButtonDeaf = panel.report?.button.isDeaf ?? false
         proof.lastFrame = mesh.links.compactMap(\.lastIn).max()
         proof.isMailWaiting = mailStatus.carried > 0
-        proof.attention = attention.map(\.code)
+        proof.needsRepair = !RadioAdvice.attention(of: radio, at: now).isEmpty || !storageAttention.isEmpty
         return PanelState(proof, at: now)
     }
 }

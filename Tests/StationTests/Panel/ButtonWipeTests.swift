@@ -122,9 +122,11 @@ final class ButtonWipeTests: XCTestCase {
             let station = try XCTUnwrap(box as? Station)
             XCTAssertTrue(station.attention.contains { $0.code == "panel_button_stuck" })
             XCTAssertEqual(station.statusReport.panel?.button, "stuck")
+            XCTAssertEqual(shown(box), .fault, "who relies on it learns of it before the day it is needed")
             lines["GPIO24"]?.level = false
             loop.advance(by: .seconds(2))
             XCTAssertFalse(station.attention.contains { $0.code == "panel_button_stuck" })
+            XCTAssertNotEqual(shown(box), .fault)
             XCTAssertEqual(restarts, 0)
             makeTheGesture()
             XCTAssertEqual(restarts, 1, "once it was let go it is a button again")

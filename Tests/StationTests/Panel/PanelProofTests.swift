@@ -14,7 +14,7 @@ final class PanelProofTests: XCTestCase {
         proof.isClockTrusted = true
         proof.tor = (.ready, 100)
         proof.isRelayConnected = true
-        proof.hasRadio = true
+        proof.lastRadio = now - .minutes(1)
         proof.lastFrame = now - .seconds(10)
         change(&proof)
         return PanelState(proof, at: now)
@@ -67,14 +67,38 @@ final class PanelProofTests: XCTestCase {
         func at(_ seconds: Int) -> PanelState {
             state {
                 $0.started = self.now - .seconds(seconds)
-                $0.hasRadio = false
-                $0.attention = ["adapter_absent"]
+                $0.lastRadio = nil
+                $0.needsRepair = true
             }
         }
         XCTAssertEqual(sign(.status, at(29)), .starting)
         XCTAssertEqual(sign(.status, at(30)), .fault)
-        XCTAssertEqual(sign(.status, state { $0.attention = ["storage_degraded"] }), .fault)
-        XCTAssertEqual(sign(.status, state { $0.attention = ["no_location", "tor_stalled", "panel_line"] }), .well)
+        XCTAssertEqual(sign(.status, state { $0.needsRepair = true }), .fault)
+    }
+
+    /// A controller that is being set up for the third time has no complaint yet.
+    func testARadioThatWasNeverSeenToWorkOrNotLatelyIsAFaultThoughNobodyComplains() {
+        func at(_ seconds: Int) -> PanelState {
+            state {
+                $0.started = self.now - .seconds(seconds)
+                $0.lastRadio = nil
+            }
+        }
+        XCTAssertEqual(sign(.status, at(29)), .starting)
+        XCTAssertEqual(sign(.status, at(31)), .fault)
+        XCTAssertEqual(sign(.status, state { $0.lastRadio = self.now - .seconds(599) }), .well)
+        XCTAssertEqual(sign(.status, state { $0.lastRadio = self.now - .seconds(600) }), .fault)
+        XCTAssertLessThan(PanelState.Limits.radioSilence, SupervisionLimits.radioSilence)
+        // Absent or switched off: that has a complaint of its own.
+        XCTAssertEqual(sign(.status, state { ($0.lastRadio, $0.isRadioExpected) = (nil, false) }), .well)
+    }
+
+    func testAButtonThatNobodyListensToIsAFault() throws {
+        XCTAssertEqual(sign(.status, state { $0.isButtonDeaf = true }), .fault)
+        let line = try XCTUnwrap(LineAddress("GPIO24"))
+        XCTAssertTrue(PanelReport.Button.stuck.isDeaf)
+        XCTAssertTrue(PanelReport.Button.missing(.failed(line, "why")).isDeaf)
+        for button in [PanelReport.Button.none, .listening, .missing(nil)] { XCTAssertFalse(button.isDeaf) }
     }
 
     func testAWipeGoesBeforeEverything() {
@@ -83,7 +107,7 @@ final class PanelProofTests: XCTestCase {
         ] {
             let state = state {
                 $0.wipe = wipe
-                $0.attention = ["adapter_absent"]
+                $0.needsRepair = true
             }
             XCTAssertEqual(Lamp.allCases.map { sign($0, state) }, [expected, .dark, .dark, .dark])
         }
