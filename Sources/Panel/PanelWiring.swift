@@ -5,9 +5,11 @@ public enum PanelWiring: String, CaseIterable, Sendable {
     /// The 40-pin header of a Raspberry Pi and of the boards laid out like it, by the names device trees give them:
     /// pins 11, 13, 15 and 16 for the lamps, 18 for the button, all within reach of ground on 9, 14 and 20.
     case header
+    /// The same with one lamp, the one for status.
+    case headerOneLamp = "header-one-lamp"
 
     public func address(of lamp: Lamp) -> LineAddress? {
-        guard self == .header else { return nil }
+        guard self == .header || self == .headerOneLamp && lamp == .status else { return nil }
         return switch lamp {
         case .status: LineAddress("GPIO17")
         case .mesh: LineAddress("GPIO27")
@@ -16,5 +18,5 @@ public enum PanelWiring: String, CaseIterable, Sendable {
         }
     }
 
-    public var button: LineAddress? { self == .header ? LineAddress("GPIO24") : nil }
+    public var button: LineAddress? { self == .none ? nil : LineAddress("GPIO24") }
 }

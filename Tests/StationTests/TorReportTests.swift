@@ -29,6 +29,24 @@ final class TorReportTests: XCTestCase {
             TorAttention.route(report(.clockSkew), socks: "")?.message.contains("2 h slow") ?? false)
     }
 
+    func testAServiceThatIsKeptFromTheNetworkItWasToldToUseSaysWhatLetsItThere() throws {
+        var network = Configuration.Network()
+        XCTAssertNil(TorAttention.confinement(network, hasInternet: false), "tor's socket is no network")
+        network.tor = .off
+        XCTAssertNil(TorAttention.confinement(network, hasInternet: true))
+        let item = try XCTUnwrap(TorAttention.confinement(network, hasInternet: false))
+        XCTAssertEqual(item.code, "network_confined")
+        XCTAssertTrue(item.remedy.contains("bitgated-network.conf"), item.remedy)
+        network.tor = .required
+        let port = try XCTUnwrap(LocalEndpoint("127.0.0.1:9050"))
+        for place in [{ $0.socks = port }, { $0.control = port }] as [(inout Configuration.Network) -> Void] {
+            var network = network
+            place(&network)
+            XCTAssertNotNil(TorAttention.confinement(network, hasInternet: false))
+        }
+        XCTAssertTrue(TorAttention.hasInternetSockets, "as is usual")
+    }
+
     func testAControlPortThatCannotBeReadIsNamedWithItsCure() {
         let faults: [TorControlFault] = [
             .absent("x"), .forbidden("x"), .cookieAbsent("/c"), .cookieForbidden("/c"), .cookieUnusable("x"),

@@ -156,7 +156,9 @@ enum ConfigurationTable {
 
             Setting(
                 "network.tor", \.network.tor, .choice,
-                "\"required\" goes through Tor or not at all; \"off\" shows relays this box's address."),
+                "\"required\" goes through Tor or not at all; \"off\" shows relays this box's address. The packaged "
+                    + "service has no network but tor's socket: \"off\", and tor on a port, need its drop-in "
+                    + "bitgated-network.conf (/usr/share/doc/bitgate/examples)."),
             Setting(
                 "network.socks", \.network.socks, .localEndpoint,
                 "Where tor takes connections: its SocksPort. On this machine only, since the names of relays go there "
@@ -186,7 +188,9 @@ enum ConfigurationTable {
             Setting(
                 "panel.wiring", \.panel.wiring, .choice,
                 "\"header\": lamps and button are where docs/hardware.md has them on the 40-pin header: GPIO17, "
-                    + "GPIO27, GPIO22 and GPIO23 are lamps, GPIO24 is the button; \"none\": only lines named here."),
+                    + "GPIO27, GPIO22 and GPIO23 are lamps, GPIO24 is the button; \"header-one-lamp\": the same with "
+                    + "GPIO17 as the only lamp, which then tells of the internet too; \"none\": only lines named "
+                    + "here."),
             Setting(
                 "panel.status", \.panel.status, .panelLine, example: #""GPIO17""#,
                 "The lamp that tells how the box is. If it is the only one, it tells of the internet too."),

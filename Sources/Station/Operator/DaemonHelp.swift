@@ -25,5 +25,12 @@ public enum DaemonHelp {
         A wipe that was begun is completed before anything else. While it cannot be,
         the daemon keeps radio and network off and answers bitgate wipe --status.
 
+        The packaged service, bitgated.service, reads the file that BITGATE_CONFIG names
+        and has no way to the network but tor's socket. network.tor = "off", or tor on a
+        port, needs /usr/share/doc/bitgate/examples/bitgated-network.conf copied to
+        /etc/systemd/system/bitgated.service.d/. What a wipe takes away beside the
+        daemon's own, bitgate-erase.service and bitgate-boot.service do as root; they
+        are asked by files in /run/bitgate-erase/ask.
+
         """
 }

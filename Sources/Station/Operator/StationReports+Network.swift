@@ -1,4 +1,5 @@
 import Basics
+import Glibc
 import Nostr
 import Uplink
 
@@ -14,9 +15,11 @@ extension Station {
 
     /// What the way through Tor needs of the operator.
     var networkAttention: [StatusReport.Attention] {
-        guard let report = torRoute?.report, !isStopping else { return [] }
+        guard !isStopping else { return [] }
+        let confinement = TorAttention.confinement(configuration.network, hasInternet: TorAttention.hasInternetSockets)
+        guard let report = torRoute?.report else { return [confinement].compactMap { $0 } }
         let socks = configuration.network.socks.description
-        return [TorAttention.route(report, socks: socks), TorAttention.control(report)].compactMap { $0 }
+        return [confinement, TorAttention.route(report, socks: socks), TorAttention.control(report)].compactMap { $0 }
     }
 
     /// Relays the operator named and the relay client leaves out, so that none goes missing without a word.
@@ -31,6 +34,26 @@ extension Station {
 
 /// What stands between the box and its relays, with the remedy.
 enum TorAttention {
+    /// Whether this process may make sockets of the internet at all, which the packaged service may not.
+    static let hasInternetSockets: Bool = {
+        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard raw >= 0 else { return errno != EAFNOSUPPORT }
+        close(raw)
+        return true
+    }()
+
+    static func confinement(_ network: Configuration.Network, hasInternet: Bool) -> StatusReport.Attention? {
+        let places = [network.socks.description] + (network.control.map { [$0.description] } ?? [])
+        guard !hasInternet, network.tor == .off || places.contains(where: { !$0.hasPrefix("/") }) else { return nil }
+        return StatusReport.Attention(
+            code: "network_confined",
+            message: "The service may not use the network, which "
+                + (network.tor == .off ? "network.tor = \"off\"" : "tor on a port") + " needs.",
+            remedy: "Copy /usr/share/doc/bitgate/examples/bitgated-network.conf to"
+                + " /etc/systemd/system/bitgated.service.d/, then systemctl daemon-reload and restart bitgated; or"
+                + " reach tor through its socket.")
+    }
+
     static func route(_ report: TorReport, socks: String) -> StatusReport.Attention? {
         func item(_ code: String, _ message: String, _ remedy: String) -> StatusReport.Attention {
             StatusReport.Attention(code: code, message: message, remedy: remedy)

@@ -35,6 +35,12 @@ final class PanelSettingsTests: XCTestCase {
         XCTAssertFalse(panel.isQuiet)
     }
 
+    func testWhoWiresOneLampOnTheHeaderHasAPanelThatKnowsIt() throws {
+        let panel = try read("panel.wiring = \"header-one-lamp\"").configuration
+        XCTAssertEqual(panel.lamps, [.status: PanelWire(try line("GPIO17"))], "so that it tells of the internet too")
+        XCTAssertEqual(panel.button, PanelWire(try line("GPIO24"), [.activeLow, .pullUp]))
+    }
+
     func testEveryLineCanBeElsewhereOrLeftOut() throws {
         let panel = try read(
             """
