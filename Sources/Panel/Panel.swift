@@ -96,6 +96,8 @@ public final class Panel {
     /// Sees to the lamps while a wipe holds the loop.
     public func playWiping() {
         guard isRunning, let wipeBegan else { return }
+        // At boot they may be had only now.
+        openLamps(at: loop.now.monotonic)
         let elapsed = (loop.now.monotonic - wipeBegan).milliseconds
         for (lamp, lit) in lamps {
             let sign = PanelFace.sign(of: lamp, in: state, gesture: nil, isAlone: configuration.isAlone)
@@ -160,11 +162,15 @@ public final class Panel {
 
     // MARK: Lines
 
-    private func openLines(at now: Instant) {
+    private func openLamps(at now: Instant) {
         for lamp in Lamp.allCases where lamps[lamp] == nil {
             guard let wire = configuration.lamps[lamp] else { continue }
             if let line = take(wire, .output, as: lamp.rawValue, at: now) { lamps[lamp] = LitLamp(line: line) }
         }
+    }
+
+    private func openLines(at now: Instant) {
+        openLamps(at: now)
         if button == nil, let wire = configuration.button,
             let line = take(wire, .input, as: "button", at: now)
         {

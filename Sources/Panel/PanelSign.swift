@@ -44,7 +44,9 @@ public enum PanelSign: String, CaseIterable, Sendable {
         case .alive: LampPattern(1_900, 100)
         case .mailWaiting: LampPattern(1_000, 1_000)
         case .fault: .flashes(6)
-        case .wipeArming: LampPattern(250, 250)
+        // A countdown: faster and faster from the end of a tap until it is armed.
+        case .wipeArming:
+            LampPattern(500, 500, 400, 400, 300, 300, 200, 200, 150, 150, 150, 150, 100, 100, 100, 100, 100, 100)
         case .wipeArmed: .on
         case .wipeConfirm: LampPattern(100, 100, 100, 700)
         case .wiping: LampPattern(60, 60)
@@ -59,7 +61,7 @@ public enum PanelSign: String, CaseIterable, Sendable {
     public var meaning: String {
         switch self {
         case .dark: "nothing to say"
-        case .well: "all is well"
+        case .well: "running; nothing to mend at the box"
         case .starting: "starting"
         case .waitingForTime: "waiting for a clock that can be trusted; nothing is published until then"
         case .torUnreachable: "no way through Tor: it is not there, or gets nowhere"

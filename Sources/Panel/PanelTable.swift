@@ -21,8 +21,8 @@ public enum PanelTable {
 
     /// For the operator's guide.
     public static var markdown: String {
-        "| lamp | what it does | what it means |\n|---|---|---|\n"
-            + rows.map { "| \($0.lamps) | \($0.looks) | \($0.meaning) |\n" }.joined()
+        "| sign | lamp | what it does | what it means |\n|---|---|---|---|\n"
+            + rows.map { "| `\($0.sign.rawValue)` | \($0.lamps) | \($0.looks) | \($0.meaning) |\n" }.joined()
     }
 
     /// One line; spans in milliseconds, alternating, beginning with lit.
@@ -86,6 +86,9 @@ extension LampPattern {
         guard spans.count > 1 else { return spans.isEmpty ? "dark" : "lit" }
         let lit = stride(from: 0, to: spans.count, by: 2).map { spans[$0] }
         let dark = stride(from: 1, to: spans.count, by: 2).map { spans[$0] }
+        if spans.count > 4, spans[0] > spans[spans.count - 1], zip(spans, spans.dropFirst()).allSatisfy({ $0 >= $1 }) {
+            return "blinks faster and faster, for \(LampPattern.seconds(period)) s"
+        }
         let every = "every \(LampPattern.seconds(period)) s"
         if lit.count <= 2, lit.reduce(0, +) * 5 > period * 3, let gap = dark.first {
             return "lit, and dark \(dark.count == 1 ? "once" : "twice") for \(LampPattern.seconds(gap)) s \(every)"

@@ -21,6 +21,14 @@ final class PanelSignTests: XCTestCase {
         }
     }
 
+    func testTheWipeIsArmedByACountdownThatIsSeen() {
+        let spans = PanelSign.wipeArming.pattern.spans
+        XCTAssertTrue(zip(spans, spans.dropFirst()).allSatisfy { $0 >= $1 }, "faster and faster")
+        XCTAssertLessThan(try XCTUnwrap(spans.last) * 4, try XCTUnwrap(spans.first))
+        XCTAssertEqual(Int64(spans.reduce(0, +)), (PanelLimits.arm - PanelLimits.tap).milliseconds)
+        XCTAssertEqual(PanelSign.wipeArming.pattern.looks, "blinks faster and faster, for 4 s")
+    }
+
     func testAPatternAndItsNextChangesAgree() {
         for sign in PanelSign.allCases {
             let pattern = sign.pattern

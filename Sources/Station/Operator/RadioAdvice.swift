@@ -44,7 +44,7 @@ enum RadioAdvice {
                     + (name == nil ? ", most likely the system's Bluetooth daemon." : ".")
                 : "\(name ?? "Somebody else") takes every Bluetooth adapter, and may answer phones that connect to"
                     + " \(adapter.name).",
-            remedy: isDaemon ? "systemctl disable --now bluetooth" : "Stop it, or give it another adapter.")
+            remedy: isDaemon ? "systemctl mask --now bluetooth" : "Stop it, or give it another adapter.")
     }
 
     /// Advertising may be off the air while everything says that it is on.
