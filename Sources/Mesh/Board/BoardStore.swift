@@ -3,9 +3,6 @@ import Crypto
 import Wire
 
 /// Posts and deletions of others, kept until they expire and within quotas (chapter 04 §11.4).
-///
-/// Posts are told apart by ID and author together. Phones go by the ID alone, so that whoever sees a post can keep it,
-/// or its deletion, from nodes that lack it by being there first with the same ID under another key (T8).
 struct BoardStore {
     enum Outcome: Equatable {
         /// New; a quota may have dropped it at once.
@@ -34,12 +31,15 @@ struct BoardStore {
         let arrival: UInt64
     }
 
+    private let policy: BoardPolicy
     /// Both in order of arrival.
     private(set) var posts: [Post] = []
     private(set) var tombstones: [Tombstone] = []
     private var nextArrival: UInt64 = 0
     /// Counts changes, so that an archive can tell whether it is up to date.
     private(set) var revision: UInt64 = 0
+
+    init(_ policy: BoardPolicy = .gateway) { self.policy = policy }
 
     /// Packets of all posts, then of all tombstones.
     var offered: [GossipEntry] { posts.map(\.packet) + tombstones.map(\.packet) }
@@ -93,7 +93,7 @@ struct BoardStore {
             !post.post.expiresAt.isBeyond(now, byMilliseconds: BoardLimits.lifetimeMilliseconds + skew),
             !tombstones.contains(where: { $0.key == post.key })
         else { return .rejected }
-        guard !posts.contains(where: { $0.key == post.key }) else { return .duplicate }
+        guard !posts.contains(where: { isSame($0.key, post.key) }) else { return .duplicate }
         posts.append(post)
         dropFirstCreated(beyond: BoardLimits.postsPerAuthor) { $0.key.author == post.key.author }
         dropFirstCreated(beyond: BoardLimits.posts) { _ in true }
@@ -104,12 +104,13 @@ struct BoardStore {
         _ key: Key, deletedAt: WallTime, in packet: GossipEntry, arrival: UInt64, saved: BoardRecord.Retention?,
         at now: WallTime
     ) -> Outcome {
-        guard !tombstones.contains(where: { $0.key == key }) else { return .duplicate }
+        guard !tombstones.contains(where: { isSame($0.key, key) }) else { return .duplicate }
         let lifetime = BoardLimits.lifetimeMilliseconds
         let longest = min(
             deletedAt.milliseconds &+ lifetime,
             now.milliseconds &+ lifetime &+ BoardLimits.clockSkewMilliseconds)
-        let held = posts.firstIndex { $0.key == key }
+        let held = posts.firstIndex { isSame($0.key, key) }
+        if let held, posts[held].key != key { return .rejected }
         let retention: BoardRecord.Retention
         if let saved {
             let until = WallTime(milliseconds: min(saved.until.milliseconds, longest))
@@ -128,9 +129,11 @@ struct BoardStore {
             }
             dropFirstReceived(beyond: BoardLimits.orphanTombstones) { $0.retention.isOrphan }
         }
-        dropFirstReceived(beyond: BoardLimits.tombstones) { _ in true }
+        dropFirstReceived(beyond: policy.tombstones) { _ in true }
         return .accepted
     }
+
+    private func isSame(_ a: Key, _ b: Key) -> Bool { policy.tellsAuthorsApart ? a == b : a.postID == b.postID }
 
     // MARK: Letting go
 

@@ -78,6 +78,28 @@ final class BoardStoreTests: XCTestCase {
         XCTAssertEqual(store.posts.map(\.key.author), [bob.key.publicKey])
     }
 
+    /// How phones tell posts apart, which the recorded cases go by.
+    func testByTheReferenceTheFirstToUseAnIDHasIt() throws {
+        var store = BoardStore(.reference)
+        XCTAssertEqual(try store.ingest(ann.post(1, created: now), at: now), .accepted)
+        XCTAssertEqual(try store.ingest(bob.post(1, created: now), at: now), .duplicate)
+        XCTAssertEqual(try store.ingest(bob.tombstone(1, deleted: now), at: now), .rejected)
+        XCTAssertEqual(try store.ingest(bob.tombstone(1, deleted: now), at: now), .rejected, "nothing was kept of it")
+        XCTAssertEqual(try store.ingest(ann.tombstone(1, deleted: now), at: now), .accepted)
+        XCTAssertEqual(try store.ingest(bob.tombstone(1, deleted: now), at: now), .duplicate)
+        XCTAssertEqual(try store.ingest(ann.post(1, created: now), at: now), .rejected)
+        XCTAssertEqual(try store.ingest(bob.post(1, created: now), at: now), .accepted, "the deletion is ann's")
+    }
+
+    func testByTheReferenceDeletionsOfHeldPostsAreNotCapped() throws {
+        var store = BoardStore(.reference)
+        for number in 0..<410 {
+            XCTAssertEqual(try store.ingest(ann.post(number, created: now), at: now), .accepted)
+            XCTAssertEqual(try store.ingest(ann.tombstone(number, deleted: now), at: now), .accepted)
+        }
+        XCTAssertEqual(store.tombstones.count, 410)
+    }
+
     func testTombstoneOfAStrangerDeletesNothing() throws {
         var store = BoardStore()
         XCTAssertEqual(try store.ingest(ann.post(1, created: now), at: now), .accepted)
