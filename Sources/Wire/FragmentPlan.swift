@@ -19,9 +19,14 @@ public enum FragmentChunk {
     public static func phone(linkLimit: Int) -> Int { max(smallestOnPhone, linkLimit - 42) }
 
     /// The slice a phone chooses without a link limit, or for a chunk size asked for explicitly.
-    public static func phone(requested: Int?, hops: Int) -> Int {
+    /// - Parameters:
+    ///   - standard: for what has no route.
+    ///   - frameLimit: for what has one: all that is around the slice, and 16 bytes, must fit beside it.
+    public static func phone(
+        requested: Int?, hops: Int, standard: Int = largest, frameLimit: Int = 512
+    ) -> Int {
         if let requested { return max(smallestOnPhone, requested) }
-        return hops > 0 ? max(smallestOnPhone, 450 - hops * PeerID.size) : largest
+        return hops > 0 ? max(smallestOnPhone, frameLimit - 62 - hops * PeerID.size) : standard
     }
 
     private static let smallestOnPhone = 64
@@ -71,6 +76,9 @@ public struct FragmentPlan: Sendable {
         self.parentType = frame.type
         self.header = header
     }
+
+    /// Between the starts of two fragments (chapter 03 B13.2).
+    public var spacing: Interval { .milliseconds(envelope.recipientID == nil ? 30 : 25) }
 
     /// One fragment as a frame; `nil` outside `0 ..< count`.
     ///

@@ -38,6 +38,7 @@ final class VerifiedAnnounceTests: XCTestCase {
         XCTAssertEqual(packet.signature, try vector.bytes("signature"), vector.name)
         let frame = try vector.bytes("frame")
         XCTAssertEqual(try packet.encoded(), frame, vector.name)
+        XCTAssertEqual(try Frame(frame).layout.isCompressed, try vector.bool("compressed"), vector.name)
 
         let claim = try ClaimedAnnounce(Frame(frame), local: .broadcast, at: packet.timestamp)
         let verified = try VerifiedAnnounce(verifying: claim, against: PeerPins())

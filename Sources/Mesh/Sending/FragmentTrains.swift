@@ -13,11 +13,6 @@ struct FragmentTrain {
         let frame = template.frame
         return frame.recipientID == recipient && (frame.type == .noiseEncrypted || frame.type == .noiseHandshake)
     }
-
-    /// Chapter 03 B13.2.
-    var spacing: Interval {
-        template.hint == nil ? MeshLimits.fragmentSpacing : MeshLimits.fragmentSpacingDirected
-    }
 }
 
 /// What makes a train a transfer, of which only two run at a time (chapter 03 B13.2).
@@ -102,7 +97,7 @@ struct FragmentTrains {
                 finish(id, at: now)
             } else {
                 running[id] = entry
-                deadlines.add(id, due: now + entry.train.spacing)
+                deadlines.add(id, due: now + entry.train.plan.spacing)
             }
             guard let fragment else { continue }
             var transmission = entry.train.template
