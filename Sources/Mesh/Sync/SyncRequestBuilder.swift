@@ -75,6 +75,12 @@ public enum SyncRequestBuilder {
             fragmentFilterText: fragmentFilter)
     }
 
+    /// The packet a request to a neighbour travels in, yet to be signed.
+    public static func packet(_ payload: [UInt8], from me: PeerID, to peer: PeerID, at now: WallTime) -> Packet {
+        Packet(
+            type: .requestSync, ttl: 0, timestamp: now, senderID: me, recipientID: peer, payload: payload)
+    }
+
     /// Everything that is fresh and of these types, newest first, at most `most`.
     static func newest(
         _ most: Int, of types: SyncTypes, _ inventory: SyncInventory, at now: WallTime

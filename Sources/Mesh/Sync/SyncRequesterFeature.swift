@@ -100,9 +100,7 @@ final class SyncRequesterFeature: MeshFeature {
                 mesh.drops.count(.syncRequestBudget)
                 continue
             }
-            let packet = Packet(
-                type: .requestSync, ttl: 0, timestamp: mesh.now.wall, senderID: mesh.me, recipientID: peer,
-                payload: payload)
+            let packet = SyncRequestBuilder.packet(payload, from: mesh.me, to: peer, at: mesh.now.wall)
             mesh.gate.syncRequests.noteRequest(to: peer, types: types, at: mesh.now.monotonic)
             mesh.originate(packet, signed: true, target: peer, isStrict: true)
             mesh.count(.syncRequestsSent)
