@@ -94,8 +94,6 @@ public enum MeshLimits {
     public static let spoolTotal = 256
     /// B13.1: smaller slices are not made; a link too small for them gets no long frames.
     public static let smallestFragmentChunk = 64
-    public static let fragmentSpacing = Interval.milliseconds(30)
-    public static let fragmentSpacingDirected = Interval.milliseconds(25)
     public static let activeTransfers = 2
     public static let pendingTransfers = 32
     /// C7: trains under way or waiting, transfers and plain oversize packets together.
@@ -112,9 +110,8 @@ public enum MeshLimits {
     // MARK: Source routes (B9)
 
     public static let topologyFreshness = Interval.seconds(60)
-    /// C7: nodes with a claim or a version mark, and neighbours in one claim (255 bytes of announce TLV hold 31).
+    /// C7: nodes with a claim or a version mark. What they claim is bound by the 255 bytes of an announce's field.
     public static let topologyNodes = 1_024
-    public static let topologyNeighbours = 31
     public static let routeIntermediateHops = 4
     public static let routeConfirmationWindow = Interval.seconds(10)
     public static let routeSuppression = Interval.seconds(60)

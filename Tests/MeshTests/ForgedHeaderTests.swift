@@ -95,15 +95,20 @@ final class ForgedHeaderTests: XCTestCase {
 
     // MARK: Time to live
 
-    func testRoutedFrameGetsNoMoreHopsThanAFloodedOne() throws {
+    /// Chapter 03 B9.3: along the route no TTL is clamped, since nobody forwards a packet twice.
+    func testRoutedFrameGetsNoMoreHopsThanAFloodedOneOnceItLeavesItsRoute() throws {
         let mesh = SimulatedMesh.line(3)
         let link = try link(of: 1, to: 0, in: mesh)
-        for (received, sent) in [(255, 6), (8, 6), (7, 6), (2, 1)] as [(UInt8, UInt8)] {
+        let cases: [(received: UInt8, next: PeerID, sent: UInt8)] = [
+            (255, mesh.peer(2), 254), (8, mesh.peer(2), 7), (2, mesh.peer(2), 1),
+            (255, PeerID(value: 77), 6), (8, PeerID(value: 77), 6), (3, PeerID(value: 77), 2),
+        ]
+        for (received, next, sent) in cases {
             mesh.clearAir()
             let packet = Packet(
                 version: 2, type: .noiseEncrypted, ttl: received, timestamp: mesh.now.wall, senderID: mesh.peer(0),
-                recipientID: mesh.peer(2), route: [mesh.peer(1)], payload: [received])
-            mesh.inject(try packet.encoded(), into: 1, on: link)
+                recipientID: PeerID(value: 78), route: [mesh.peer(1), next], payload: [received])
+            for _ in 0..<2 { mesh.inject(try packet.encoded(), into: 1, on: link) }
             mesh.run(for: .milliseconds(500))
             let copies = mesh.air(.noiseEncrypted).filter {
                 $0.from == 1 && Packet(decoding: $0.bytes)?.payload == packet.payload

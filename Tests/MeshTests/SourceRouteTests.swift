@@ -62,8 +62,7 @@ final class SourceRouteTests: XCTestCase {
         mesh.connect(0, 3)
         mesh.run(for: .seconds(40))
         for node in 0..<4 {
-            mesh.nodes[0].mesh.routes.noteHeard(
-                author: mesh.peer(node), ingressPeer: mesh.peer(node), version: 2, at: mesh.now.monotonic)
+            mesh.nodes[0].mesh.routes.noteVersion(2, of: mesh.peer(node), at: mesh.now.monotonic)
         }
         mesh.clearAir()
         mesh.call(0) { $0.ping(mesh.peer(2), at: $1) }
@@ -92,6 +91,45 @@ final class SourceRouteTests: XCTestCase {
         XCTAssertTrue(mesh.air(.fragment).filter { $0.from == 1 }.allSatisfy { $0.bytes.count <= 300 })
         XCTAssertEqual(mesh.nodes[2].mesh.counts[.packetsReassembled], 0)
         XCTAssertEqual(mesh.nodes[3].mesh.counts[.packetsReassembled], 1)
+    }
+
+    /// Chapter 03 B9.3 step 6; only the flood clamps.
+    func testForwarderTakesOneOffWhateverTTLThereIs() throws {
+        let mesh = try line(4)
+        let link = try XCTUnwrap(mesh.nodes[1].mesh.links.first { $0.peer == mesh.peer(0) }).id
+        var packet = Packet(
+            version: 2, type: .noiseEncrypted, ttl: 10, timestamp: mesh.now.wall, senderID: mesh.peer(0),
+            recipientID: mesh.peer(3), route: [mesh.peer(1), mesh.peer(2)], payload: [1, 2, 3])
+        try mesh.nodes[0].identity.sign(&packet)
+        mesh.inject(try packet.encoded(), into: 1, on: link)
+        mesh.run(for: .seconds(1))
+        let copies = mesh.air(.noiseEncrypted).filter { Packet(decoding: $0.bytes)?.payload == packet.payload }
+        XCTAssertEqual(copies.map { [$0.from, Int($0.bytes[2])] }, [[1, 9], [2, 8]])
+    }
+
+    /// Chapter 03 B2 step 8.
+    func testANeighbourThatBringsVersionTwoSpeaksIt() throws {
+        for isAnswer in [false, true] {
+            let box = NodeHarness()
+            let peer = ScriptedPeer(seed: 2)
+            let link = try box.meet(peer)
+            let claim = Announce(
+                nickname: "peer", noisePublicKey: peer.identity.noise.publicKey.bytes,
+                signingPublicKey: peer.identity.signing.publicKey.bytes, directNeighbors: [box.me])
+            box.advance(by: .seconds(6))
+            box.receive(try peer.frame(.announce, XCTUnwrap(claim.encoded()), at: box.now), on: link)
+            func route() -> [PeerID]? {
+                box.node.routes.topology.route(from: box.me, to: peer.id, at: box.now.monotonic)
+            }
+            XCTAssertNil(route())
+            box.node.gate.syncRequests.noteRequest(to: peer.id, at: box.now.monotonic)
+            var packet = Packet(
+                version: 2, type: .message, ttl: isAnswer ? 0 : 6, timestamp: box.now.wall,
+                senderID: PeerID(value: 99), payload: Array("hello".utf8))
+            packet.isSyncResponse = isAnswer
+            box.receive(try packet.encoded(), on: link)
+            XCTAssertEqual(route(), [], isAnswer ? "an answer" : "a relayed packet")
+        }
     }
 
     func testUnconfirmedRouteIsGivenUpForAMinute() throws {

@@ -21,8 +21,9 @@ final class TopologyTests: XCTestCase {
 
     /// Short IDs are zero-filled at the end (chapter 03 B9.2).
     private func peers(_ texts: [String]) throws -> [PeerID] {
-        try texts.map {
-            try XCTUnwrap(PeerID(try XCTUnwrap(Hex.decode($0)) + Array(repeating: 0, count: 8 - $0.count / 2)))
+        try texts.map { text in
+            let bytes = try XCTUnwrap(Hex.decode(text)) + Array(repeating: 0, count: 8)
+            return try XCTUnwrap(PeerID(bytes.prefix(8)))
         }
     }
     private func peer(_ text: String) throws -> PeerID { try peers([text])[0] }
@@ -41,7 +42,9 @@ final class TopologyTests: XCTestCase {
             version: try v.optionalInt("requiringVersion").map { UInt8($0) }, at: now)
         guard !v.isNull("route") else { return XCTAssertNil(route, v.name) }
         let acceptable = try v.array("acceptable").map { try peers(try XCTUnwrap($0 as? [String])) }
-        let expected = acceptable.isEmpty ? [try peers(v.strings("route"))] : acceptable
+        let isUnique = try v.bool("unique")
+        XCTAssertLessThanOrEqual(acceptable.count, isUnique ? 1 : .max, v.name)
+        let expected = isUnique || acceptable.isEmpty ? [try peers(v.strings("route"))] : acceptable
         XCTAssertTrue(expected.contains { $0 == route }, "\(v.name): \(String(describing: route))")
     }
 
@@ -52,10 +55,10 @@ final class TopologyTests: XCTestCase {
             type: frame.type, ttl: frame.ttl, recipient: frame.recipientID, route: frame.route,
             me: try peer(v.string("self")), isConnected: connected.contains)
         if let next = try v.optionalString("nextHop") {
-            XCTAssertEqual(step, .forward(to: try peer(next)), v.name)
-            XCTAssertEqual(Int(frame.ttl) - 1, try v.int("forwardTTL"), v.name)
+            XCTAssertEqual(step, .forward(to: try peer(next), ttl: UInt8(try v.int("forwardTTL"))), v.name)
             XCTAssertTrue(try v.bool("suppressFlood"), v.name)
         } else {
+            XCTAssertTrue(v.isNull("forwardTTL"), v.name)
             XCTAssertEqual(step, try v.bool("suppressFlood") ? .suppress : .flood, v.name)
         }
     }
@@ -63,12 +66,22 @@ final class TopologyTests: XCTestCase {
     private func checkOriginate(_ v: VectorCase) throws {
         let computed = v.isNull("computedRoute") ? nil : try peers(v.strings("computedRoute"))
         let isCandidate = RouteOrigination.isCandidate(
-            sender: try peer(v.string("sender")), recipient: try peer(v.string("recipient")),
+            sender: try peer(v.string("sender")), recipient: try v.optionalString("recipient").map(peer),
             ttl: UInt8(try v.int("ttl")), me: try peer(v.string("self")),
             isRecipientConnected: try v.bool("recipientConnected"))
         let isRouted =
             try isCandidate && v.bool("attemptAllowed") && computed.map(RouteOrigination.isWorthwhile) ?? false
         XCTAssertEqual(isRouted ? computed : nil, v.isNull("route") ? nil : try peers(v.strings("route")), v.name)
+    }
+
+    /// Chapter 03 B9.1: any number of neighbours is accepted.
+    func testHubKnowsTheWayToEveryNeighbourItClaims() {
+        var topology = TopologyTracker()
+        let hub = PeerID(value: 1_000)
+        let around = (1...40).map { PeerID(value: $0) }
+        topology.claim(around, by: hub, at: now)
+        for node in around { topology.claim([hub], by: node, at: now) }
+        XCTAssertEqual(topology.route(from: around[0], to: around[39], version: nil, at: now), [hub])
     }
 
     // MARK: Failure cache (B9.5)

@@ -63,11 +63,9 @@ extension MeshNode {
         if arrival.isSyncAnswer {
             count(.syncAnswersAccepted)
         } else {
-            // A stranger's version is of no use, and would take the room of somebody's that is.
-            let version = registry.contains(arrival.sender) ? view.version : 1
-            routes.noteHeard(
-                author: arrival.sender, ingressPeer: arrival.ingressPeer, version: version, at: now.monotonic)
+            routes.noteHeard(arrival.sender)
         }
+        if view.version > 1 { noteVersion(view.version, of: arrival) }
         if arrival.type == .message, gossip.hasSeen(message: view) {
             drops.count(.duplicate)
             return gate.record(admission, view, .accepted, isReassembled: isReassembled, at: now.monotonic)
@@ -78,5 +76,12 @@ extension MeshNode {
             gate.record(admission, view, judgement, isReassembled: isReassembled, at: now.monotonic)
         }
         if !isReassembled, !admission.isRepeat { relay(arrival, key: admission.key, verdict) }
+    }
+
+    /// Its author's and its bringer's. A stranger's is of no use, and would take the room of somebody's that is.
+    private func noteVersion(_ version: UInt8, of arrival: Arrival) {
+        for peer in [arrival.sender, arrival.ingressPeer] where registry.contains(peer) {
+            routes.noteVersion(version, of: peer, at: now.monotonic)
+        }
     }
 }

@@ -18,14 +18,13 @@ extension MeshNode {
             isConnected: { registry.isConnected($0) })
         switch step {
         case .suppress: return
-        case .forward(let next): forward(arrival, to: next)
+        case .forward(let next, let ttl): forward(arrival, to: next, ttl: ttl)
         case .flood: flood(arrival, key)
         }
     }
 
-    private func forward(_ arrival: Arrival, to next: PeerID) {
-        // The TTL is anybody's; no more of it is honoured here than when flooding (B6).
-        var transmission = self.transmission(relaying: arrival, ttl: min(arrival.ttl, Packet.originTTL) - 1)
+    private func forward(_ arrival: Arrival, to next: PeerID, ttl: UInt8) {
+        var transmission = self.transmission(relaying: arrival, ttl: ttl)
         transmission.target = next
         transmission.isRouted = true
         transmission.isPadded = false

@@ -3,8 +3,8 @@ import Wire
 /// What to do with a received packet on account of its source route (chapter 03 B9.3). Forwarders neither verify nor
 /// alter the route.
 public enum RouteForwarding: Equatable, Sendable {
-    /// Send a copy with TTL − 1 to this peer, and do not flood.
-    case forward(to: PeerID)
+    /// Send a copy with this TTL to this peer, and do not flood.
+    case forward(to: PeerID, ttl: UInt8)
     /// Neither forward nor flood.
     case suppress
     /// The flood decision applies.
@@ -24,6 +24,6 @@ public enum RouteForwarding: Equatable, Sendable {
             next = first
         }
         guard let next, isConnected(next) else { return .flood }
-        return .forward(to: next)
+        return .forward(to: next, ttl: ttl - 1)
     }
 }

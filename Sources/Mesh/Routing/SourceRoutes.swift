@@ -14,12 +14,11 @@ final class SourceRoutes {
         topology.claimOwn(neighbours, by: me, at: now)
     }
 
-    /// Steps 7 and 8 of chapter 03 B2.
-    func noteHeard(author: PeerID, ingressPeer: PeerID, version: UInt8, at now: Instant) {
-        health.confirm(author)
-        guard version > 1 else { return }
-        topology.noteVersion(version, of: author, at: now)
-        if ingressPeer != author { topology.noteVersion(version, of: ingressPeer, at: now) }
+    /// A packet by `author` arrived that it has just sent.
+    func noteHeard(_ author: PeerID) { health.confirm(author) }
+
+    func noteVersion(_ version: UInt8, of node: PeerID, at now: Instant) {
+        topology.noteVersion(version, of: node, at: now)
     }
 
     /// The hops to attach to a packet of ours, if it is to be routed at all.

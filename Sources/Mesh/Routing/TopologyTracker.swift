@@ -17,11 +17,10 @@ public struct TopologyTracker: Sendable {
 
     public init() {}
 
-    /// Replaces the neighbours `node` claims. A claim beyond `MeshLimits.topologyNodes` is not taken in.
+    /// Replaces the neighbours `node` claims; an announce has room for 31. A claim beyond `MeshLimits.topologyNodes` is
+    /// not taken in.
     public mutating func claim(_ neighbours: [PeerID], by node: PeerID, at now: Instant) {
-        let isPlain = neighbours.count <= MeshLimits.topologyNeighbours && !neighbours.contains(node)
-        let others =
-            isPlain ? neighbours : Array(neighbours.filter { $0 != node }.prefix(MeshLimits.topologyNeighbours))
+        let others = neighbours.contains(node) ? neighbours.filter { $0 != node } : neighbours
         if let position = claims.index(forKey: node) {
             claims.values[position] = Claim(neighbours: others, at: now)
         } else if claims.count < MeshLimits.topologyNodes {
@@ -29,7 +28,7 @@ public struct TopologyTracker: Sendable {
         }
     }
 
-    /// Our own claim is not limited to what fits an announce.
+    /// Our own claim is never left out.
     public mutating func claimOwn(_ neighbours: [PeerID], by me: PeerID, at now: Instant) {
         claims[me] = Claim(neighbours: neighbours.filter { $0 != me }, at: now)
     }
