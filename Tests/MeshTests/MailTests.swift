@@ -61,6 +61,38 @@ final class MailTests: XCTestCase {
         }
     }
 
+    /// Chapter 02 §7.6: phones let it pass, which is advised against.
+    func testOverALinkThatNobodyIsBoundToNobodyLeavesMail() throws {
+        let mesh = line(3)
+        let link = LinkID(value: 9_000)
+        mesh.call(2) { $0.linkUp(link, role: .incoming, frameLimit: 512, at: $1) }
+        let letter = envelope(for: mesh)
+        var packet = Packet(
+            type: .courierEnvelope, timestamp: mesh.now.wall, senderID: mesh.peer(0), recipientID: mesh.peer(2),
+            payload: try XCTUnwrap(letter.encoded()))
+        try mesh.nodes[0].identity.sign(&packet)
+        mesh.inject(try packet.encoded(), into: 2, on: link)
+        XCTAssertEqual(mail(at: 2, of: mesh).map(\.envelope), [letter])
+        XCTAssertEqual(mail(at: 2, of: mesh).map(\.depositor), [nil])
+    }
+
+    func testMailInFragmentsIsLeftByNeighboursOnlyToo() throws {
+        let mesh = line(3)
+        var random = SeededRandom(seed: 4)
+        let letter = CourierEnvelope(
+            recipientTag: [UInt8](repeating: 5, count: 16),
+            expiry: WallTime(milliseconds: mesh.now.wall.milliseconds + 3_600_000), ciphertext: random.bytes(1_000),
+            copies: 4)
+        for node in 1...2 {
+            XCTAssertTrue(mesh.call(0) { $0.sendMail(letter, to: mesh.peer(node), over: .flood, at: $1) })
+            mesh.run(for: .seconds(2))
+            XCTAssertEqual(mesh.nodes[node].mesh.counts[.packetsReassembled], 1)
+            XCTAssertEqual(mail(at: node, of: mesh).map(\.envelope), [letter])
+        }
+        XCTAssertEqual(mail(at: 1, of: mesh).map(\.depositor), [mesh.nodes[0].identity.noise.publicKey])
+        XCTAssertEqual(mail(at: 2, of: mesh).map(\.depositor), [nil])
+    }
+
     func testForgedAndUnsignedMailIsNoDeposit() throws {
         let mesh = line(2)
         let link = try XCTUnwrap(mesh.nodes[1].mesh.links.first { $0.peer == mesh.peer(0) }).id

@@ -19,7 +19,9 @@ final class MailFeature: MeshFeature {
         // The seal vouches for a letter to us, whoever brings it: only leaving one for others takes a signature.
         switch mesh.authenticate(arrival, liveOnly: true) {
         case .verified:
-            let isNeighbour = arrival.ingressPeer == arrival.sender
+            // Not by the ingress peer: that is whoever says so where nobody is bound yet, and of what came in fragments
+            // their author, however far away.
+            let isNeighbour = mesh.linkTable[arrival.link]?.peer == arrival.sender
             mesh.emit(
                 .mail(
                     envelope, from: arrival.sender,
