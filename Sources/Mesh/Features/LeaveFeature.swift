@@ -24,6 +24,7 @@ final class LeaveFeature: MeshFeature {
             }
             mesh.departures.note(arrival.sender, saidAt: arrival.timestamp, at: mesh.now.monotonic)
             mesh.linkTable.retireProofs(of: arrival.sender)
+            mesh.noise.forget(arrival.sender, in: mesh)
             if mesh.registry.remove(arrival.sender) != nil {
                 mesh.refreshOwnClaim()
                 mesh.emit(.peerLeft(arrival.sender))

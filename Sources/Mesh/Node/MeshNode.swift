@@ -135,6 +135,8 @@ public final class MeshNode {
     public func forget(_ peer: PeerID) {
         identities.forget(peer)
         departures.forget(peer)
+        linkTable.retireProofs(of: peer)
+        noise.forget(peer, in: self)
         registry.remove(peer)
         routes.remove(peer)
         tellFeatures(.removed(peer))

@@ -157,6 +157,16 @@ final class NoiseFeature: MeshFeature {
         if announces.take(at: mesh.now.monotonic) { mesh.announcer.announceSoon(in: mesh) }
     }
 
+    /// The peer said goodbye, or is to be trusted anew: nothing more is written or read under what was agreed with it.
+    /// What waits for it goes on waiting.
+    func forget(_ peer: PeerID, in mesh: MeshNode) {
+        sessions.remove(peer)
+        exchanges[peer] = nil
+        paces[peer] = nil
+        sendings[peer] = nil
+        _ = early.take(of: peer, at: mesh.now.monotonic)
+    }
+
     // MARK: Surroundings
 
     func observe(_ occurrence: MeshOccurrence, in mesh: MeshNode) {

@@ -176,6 +176,32 @@ final class NoiseMeshTests: XCTestCase {
         XCTAssertTrue(mesh.nodes[1].mesh.sessions.isEmpty, "nothing of it survives the stop")
     }
 
+    /// Chapter 03 B11.2: whoever comes back has lost its keys.
+    func testAfterAGoodbyeNothingIsSaidUnderTheOldKeys() {
+        let mesh = SimulatedMesh.line(3)
+        mesh.tell("one", from: 1, to: 0)
+        mesh.run(for: .seconds(2))
+        mesh.call(0) { $0.stop(at: $1) }
+        mesh.run(for: .milliseconds(40))
+        XCTAssertNil(mesh.nodes[1].mesh.session(with: mesh.peer(0)))
+        XCTAssertEqual(mesh.tell("two", from: 1, to: 0), .queued, "though it was heard of a moment ago")
+        for link in mesh.nodes[1].mesh.links where link.peer == mesh.peer(0) { mesh.disconnect(link.id) }
+        mesh.restart(0, MeshConfiguration(nickname: "again"))
+        mesh.connect(0, 1)
+        mesh.run(for: .seconds(5))
+        XCTAssertEqual(mesh.nodes[0].privateTexts, ["one", "two"])
+    }
+
+    func testAPeerToBeTrustedAnewHasNeitherSessionNorProof() {
+        let mesh = SimulatedMesh.line(2)
+        mesh.tell("one", from: 0, to: 1)
+        mesh.run(for: .seconds(2))
+        XCTAssertTrue(mesh.nodes[0].mesh.isNoiseProven(mesh.peer(1)))
+        mesh.call(0) { node, _ in node.forget(mesh.peer(1)) }
+        XCTAssertNil(mesh.nodes[0].mesh.session(with: mesh.peer(1)))
+        XCTAssertFalse(mesh.nodes[0].mesh.isNoiseProven(mesh.peer(1)))
+    }
+
     func testSessionsAreRenewedBeforeTheyAreADayOld() throws {
         let box = NodeHarness()
         let peer = ScriptedPeer(seed: 2)
