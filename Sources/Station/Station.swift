@@ -222,12 +222,10 @@ public final class Station: Box {
     }
 
     private func replaceGateway() {
-        switchboard.perform { gateway.stop(at: $0) }
-        switchboard.replaceGateway(
-            Gateway(
-                configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed,
-                random: SystemRandomNumberGenerator()))
-        switchboard.perform { now in
+        let next = Gateway(
+            configuration: configuration.gatewayConfiguration, seed: identity.deviceSeed,
+            random: SystemRandomNumberGenerator())
+        switchboard.replaceGateway(next) { now in
             gateway.remember(published: NostrArchive(vault).carried)
             gateway.relayConnectivityChanged(uplink.isConnected, at: now)
             gateway.setClockTrusted(clock.standing.source.isTrusted, at: now)

@@ -96,6 +96,25 @@ final class PresenceTests: XCTestCase {
         XCTAssertNil(last.bridgeGeohash)
     }
 
+    func testTheLastOfSeveralChangesIsAnnouncedAsSoonAsTheSpacingAllows() throws {
+        let mesh = SimulatedMesh.line(2)
+        mesh.run(for: .seconds(1))
+        mesh.clearAir()
+        mesh.call(0) { node, now in
+            node.setAdvertisement(capabilities: [.gateway], bridgeCell: nil, at: now)
+            node.setAdvertisement(capabilities: [.gateway, .bridge], bridgeCell: "u33dc0", at: now)
+            node.setNickname("eve", at: now)
+        }
+        mesh.run(for: .milliseconds(200))
+        let last = try XCTUnwrap(announces(mesh, from: 0).last.flatMap { Announce(payload: $0.payload) })
+        XCTAssertEqual(last.capabilities, [.gateway, .bridge])
+        XCTAssertEqual(last.bridgeGeohash, "u33dc0")
+        XCTAssertEqual(last.nickname, "eve")
+        let times = mesh.air(.announce).filter { $0.from == 0 }.map(\.at)
+        XCTAssertEqual(times.count, 2)
+        XCTAssertEqual(times.last.map { $0 - times[0] }, .milliseconds(150))
+    }
+
     func testForgedAnnounceBindsNothingAndIsNotRelayed() throws {
         let mesh = SimulatedMesh.line(3)
         let stranger = SimulatedMesh(seed: 99)

@@ -1,4 +1,8 @@
+import Basics
 import EventLoop
+import Gateway
+import Mesh
+import Wire
 import XCTest
 
 @testable import Station
@@ -104,6 +108,34 @@ final class ChatPeerTests: XCTestCase {
         let (_, gateways, people) = try twoIslands()
         for person in people { XCTAssertEqual(person.lines.filter { $0 == "* bridge: area u4pruy" }.count, 1) }
         withExtendedLifetime(gateways) {}
+    }
+
+    /// Chapter 06 §1.2: what is announced does not flap.
+    func testAGatewayThatIsReplacedIsSeenAllTheWhile() throws {
+        let island = Island(loop: loop, seed: 9)
+        let gate = island.gateway("gate", cell: "u4pruy", relay: nil)
+        let alice = try island.person("alice", bridge: false)
+        loop.advance(by: .seconds(5))
+        func seen() -> PeerSnapshot? {
+            alice.peer.switchboard.mesh.peers(at: loop.now).first { $0.nickname == "gate" }
+        }
+        XCTAssertEqual(seen()?.bridgeCell, "u4pruy")
+        let next = Gateway(
+            configuration: GatewayConfiguration(cell: RendezvousCell("u4prux")), seed: nil,
+            random: SeededRandom(seed: 1))
+        gate.replaceGateway(next) { now in
+            gate.gateway.setClockTrusted(true, at: now)
+            gate.gateway.start(at: now)
+        }
+        for _ in 0..<30 {
+            loop.advance(by: .milliseconds(10))
+            XCTAssertEqual(seen()?.capabilities, [.gateway, .bridge])
+        }
+        XCTAssertEqual(seen()?.bridgeCell, "u4prux")
+        let resting = Gateway(configuration: GatewayConfiguration(jobs: []), seed: nil, random: SeededRandom(seed: 2))
+        gate.replaceGateway(resting) { gate.gateway.start(at: $0) }
+        loop.advance(by: .milliseconds(300))
+        XCTAssertEqual(seen()?.capabilities, [])
     }
 
     func testHostileTextReachesNoLineUnescaped() throws {

@@ -68,13 +68,13 @@ final class Announcer: MeshFeature {
         guard capabilities != self.capabilities || cell != bridgeCell else { return }
         self.capabilities = capabilities
         bridgeCell = cell
-        announce(forced: true, in: mesh)
+        announceChange(in: mesh)
     }
 
     func rename(_ nickname: String, in mesh: MeshNode) {
         guard nickname != self.nickname else { return }
         self.nickname = nickname
-        announce(forced: true, in: mesh)
+        announceChange(in: mesh)
     }
 
     var name: String { nickname }
@@ -83,6 +83,17 @@ final class Announcer: MeshFeature {
 
     /// A forced announce as soon as the spacing allows.
     func announceSoon(in mesh: MeshNode) { schedule.request(due: schedule.earliestForced(at: mesh.now.monotonic)) }
+
+    /// At once or, where the announce would be dropped, as soon as the spacing allows: dropped, it would leave what is
+    /// no longer so on the air until a tick brings the next.
+    private func announceChange(in mesh: MeshNode) {
+        guard mesh.isRunning else { return }
+        if schedule.earliestForced(at: mesh.now.monotonic) > mesh.now.monotonic {
+            announceSoon(in: mesh)
+        } else {
+            announce(forced: true, in: mesh)
+        }
+    }
 
     /// Announce-back, at most once a peer in five minutes, and the afterglow for a new one (chapter 03 B10.5).
     private func answer(_ announcement: Announcement, in mesh: MeshNode) {

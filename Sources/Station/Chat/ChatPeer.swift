@@ -224,12 +224,9 @@ public final class ChatPeer {
             .compactMap { $0.bridgeCell.flatMap { RendezvousCell($0) } }.first
         guard let found else { return }
         cell = found
-        switchboard.perform { gateway.stop(at: $0) }
-        switchboard.replaceGateway(
-            Gateway(
-                configuration: .console(cell: found), seed: identity.deviceSeed,
-                random: SystemRandomNumberGenerator()))
-        switchboard.perform { startGateway(at: $0) }
+        let next = Gateway(
+            configuration: .console(cell: found), seed: identity.deviceSeed, random: SystemRandomNumberGenerator())
+        switchboard.replaceGateway(next) { startGateway(at: $0) }
         show(.notice("bridge: area \(found.geohash)"))
     }
 

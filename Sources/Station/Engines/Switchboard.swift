@@ -61,6 +61,8 @@ final class Switchboard: LinkPortDelegate {
     private var timesHeard: [(time: WallTime, peer: PeerID, link: LinkID)] = []
     private var isSettling = false
     private var isSevered = false
+    private var holdsAdvertisement = false
+    private var heldAdvertisement: GatewayAdvertisement?
     private var timer: (any Cancellable)?
     private var armed: Instant?
 
@@ -93,11 +95,24 @@ final class Switchboard: LinkPortDelegate {
         return result
     }
 
-    /// Puts another gateway in the place of this one, which must have been stopped.
-    func replaceGateway(_ next: Gateway) {
+    /// Stops the gateway and puts another in its place. What they announce goes out when the new one has begun, so that
+    /// nobody takes the box for one without a gateway meanwhile.
+    func replaceGateway(_ next: Gateway, begin: (Now) -> Void) {
         settle()
+        guard !isSevered else { return }
+        holdsAdvertisement = true
+        gateway.stop(at: loop.now)
+        carryGatewayEffects()
         gateway = next
+        begin(loop.now)
+        carryGatewayEffects()
+        holdsAdvertisement = false
+        if let advertisement = heldAdvertisement { advertise(advertisement) }
+        heldAdvertisement = nil
+        settle()
     }
+
+    private func carryGatewayEffects() { while let effect = gateway.nextEffect() { carry(effect) } }
 
     /// For the wipe: from here on no input reaches an engine and no effect leaves one, whatever is still on its way.
     /// The neighbours hear no goodbye.
@@ -195,12 +210,16 @@ final class Switchboard: LinkPortDelegate {
         case .subscribe(let subscription): relays?.subscribe(subscription, at: loop.now)
         case .unsubscribe(let id): relays?.unsubscribe(id, at: loop.now)
         case .advertise(let advertisement):
-            mesh.setAdvertisement(
-                capabilities: ownCapabilities.union(advertisement.capabilities), bridgeCell: advertisement.cell,
-                at: loop.now)
+            if holdsAdvertisement { heldAdvertisement = advertisement } else { advertise(advertisement) }
         case .show(let message): observer?.show(message)
         case .retract(let id): observer?.retract(id)
         }
+    }
+
+    private func advertise(_ advertisement: GatewayAdvertisement) {
+        mesh.setAdvertisement(
+            capabilities: ownCapabilities.union(advertisement.capabilities), bridgeCell: advertisement.cell,
+            at: loop.now)
     }
 
     private func carry(_ effect: NotesEffect) {
