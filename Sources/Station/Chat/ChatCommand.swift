@@ -45,7 +45,7 @@ enum ChatCommand: Equatable {
                 ? .bridge(true) : rest == "off" ? .bridge(false) : .refused("use /bridge on or /bridge off")
         case "/nick":
             self =
-                Nickname.normalized(rest).map { .nickname($0) }
+                Nickname.announceable(rest).map { .nickname($0) }
                 ?? .refused(
                     "a name has \(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters")
         case "/m", "/msg": self = rest.isEmpty ? .refused("use /msg NAME TEXT") : .message(rest)

@@ -24,7 +24,7 @@ public struct ChatOptions {
 
     public init(_ arguments: Arguments) throws(StationFault) {
         let place = try ChatOptions.place(arguments)
-        guard let nickname = Nickname.normalized(arguments.value("--nick") ?? ChatOptions.standardName(in: place))
+        guard let nickname = Nickname.announceable(arguments.value("--nick") ?? ChatOptions.standardName(in: place))
         else {
             throw .usage("--nick takes 1 to 50 visible characters")
         }

@@ -11,7 +11,7 @@ extension SettingRule where Value == String {
     static var nickname: SettingRule {
         .text(
             "\(Nickname.lengths.lowerBound) to \(Nickname.lengths.upperBound) visible characters",
-            parse: { Nickname.normalized($0) }, write: { $0 })
+            parse: { Nickname.announceable($0) }, write: { $0 })
     }
 
     static var documentURL: SettingRule {

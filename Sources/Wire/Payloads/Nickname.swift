@@ -7,16 +7,19 @@ public enum Nickname {
     /// Bytes an announce can carry.
     public static let maximumSize = 255
 
-    /// The name to emit: trimmed and in normalisation form C. `nil` when it is empty or too long, or holds a control or
-    /// format character.
+    /// Trimmed and in normalisation form C. `nil` when it is empty or too long, or holds a control or format character.
     public static func normalized(_ text: String) -> String? {
         let trimmed = TextTrimming.trim(text)
         guard lengths.contains(trimmed.count), trimmed.unicodeScalars.allSatisfy(isVisible) else { return nil }
         var composed = [UInt8]()
         // Underscored, but public since Swift 5: the standard library's only normaliser without Foundation.
         trimmed._withNFCCodeUnits { composed.append($0) }
-        guard composed.count <= maximumSize else { return nil }
         return String(decoding: composed, as: UTF8.self)
+    }
+
+    /// The name to emit: normalised, and `nil` also where no announce can carry it.
+    public static func announceable(_ text: String) -> String? {
+        normalized(text).flatMap { $0.utf8.count <= maximumSize ? $0 : nil }
     }
 
     /// A name as typed: `@` does not count, and `#` with four hex digits at the end tells namesakes apart.

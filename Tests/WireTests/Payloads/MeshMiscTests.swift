@@ -120,8 +120,11 @@ final class MeshMiscTests: XCTestCase {
 
     func testNicknameThatAnAnnounceCannotCarryIsRefused() {
         let stacked = "e" + String(repeating: "\u{301}", count: 126)
-        XCTAssertEqual(Nickname.normalized(stacked)?.utf8.count, 252)
-        XCTAssertNil(Nickname.normalized(stacked + "\u{301}\u{301}\u{301}"))
+        XCTAssertEqual(Nickname.announceable(stacked)?.utf8.count, 252)
+        XCTAssertNil(Nickname.announceable(stacked + "\u{301}\u{301}\u{301}"))
+        let flags = String(repeating: "\u{1f1e9}\u{1f1ea}", count: 40)
+        XCTAssertEqual(Nickname.normalized(flags), flags, "the rule for names counts characters")
+        XCTAssertNil(Nickname.announceable(flags))
     }
 
     func testNicknameCompositionFollowsUnicode() {
