@@ -12,6 +12,11 @@ enum HaltLimits {
     static let look = Interval.seconds(1)
 }
 
+extension SalvagedConfiguration {
+    /// Whether it is known which controllers are ours.
+    fileprivate var isRadioCertain: Bool { unknownPlaces.isEmpty && !unread.contains { $0.contains("radio") } }
+}
+
 /// A box that cannot start: its configuration or its state cannot be used as it is. It shows that on the lamps, tells
 /// the reason to whoever asks, and can be wiped, until the next attempt.
 final class HaltedStation {
@@ -51,8 +56,8 @@ final class HaltedStation {
     /// Shows the fault, and calls `end` when it is time for the next attempt.
     func start(end: @escaping () -> Void) {
         learnOfWipes()
-        // What a process that died has left on the air; another one's is not touched.
-        if !StateDirectory.isTaken(remains.configuration.stateDirectory) {
+        // What a process that died has left on the air; another one's, and others' controllers, are not touched.
+        if remains.isRadioCertain, !StateDirectory.isTaken(remains.configuration.stateDirectory) {
             _ = try? quiet(remains.configuration.radio)
         }
         panel.observe = { [unowned self] in

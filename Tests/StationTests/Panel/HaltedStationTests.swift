@@ -158,6 +158,24 @@ final class HaltedStationTests: XCTestCase {
         }
     }
 
+    /// The default is all of them, and others may be somebody's.
+    func testWhereItIsNotKnownWhichControllersAreOursNoneIsTouchedUnlessTheBoxIsWiped() throws {
+        for (text, isKnown) in [
+            (harmless[0], true), ("radio.adapters = 5\n" + good, false),
+            ("radio.adaptors = [\"hci1\"]\n" + good, false),
+            ("radio.adapters = [\n" + good, false),
+        ] {
+            try write(text)
+            _ = try inhabit()
+            silences = 0
+            let halted = halt()
+            XCTAssertEqual(silences, isKnown ? 1 : 0, text)
+            _ = try ask("wipe", confirm: WipeConfirmation.word)
+            XCTAssertGreaterThan(silences, isKnown ? 1 : 0, text)
+            halted.stop()
+        }
+    }
+
     func testTheNextAttemptWaitsForAFingerOnTheButton() throws {
         try write(harmless[0])
         let halted = halt()
@@ -246,6 +264,7 @@ final class HaltedStationTests: XCTestCase {
             configuration.controlSocket = folder + "/control"
             configuration.panic.markerDirectory = folder
             configuration.panic.helper = "none"
+            configuration.radio.kind = .air
             let before = try inhabit()
             let panel = PanelDesk(configuration.panel.configuration, loop: loop, open: opening())
             let premises = Premises(
