@@ -73,6 +73,7 @@ let package = Package(
                 "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Uplink", "Vault", "Clibsodium", "Csecp256k1",
                 "Czlib", "Copenssl", "CAllocationCount",
             ]),
+        // Sources/fuzz is no target: every module it uses is to be compiled for libFuzzer, which deploy/fuzz does.
 
         .target(name: "TestSupport", dependencies: ["Basics"], path: "Tests/Support"),
         tests("BasicsTests", "Basics"),

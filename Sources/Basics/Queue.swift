@@ -27,6 +27,16 @@ public struct Queue<Element> {
         return element
     }
 
+    @inlinable public mutating func popLast() -> Element? {
+        guard head < storage.count else { return nil }
+        let element = storage.removeLast()
+        if head == storage.count {
+            storage.removeAll(keepingCapacity: true)
+            head = 0
+        }
+        return element
+    }
+
     @inlinable public mutating func removeAll() {
         storage.removeAll()
         head = 0

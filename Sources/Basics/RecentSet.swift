@@ -36,11 +36,6 @@ public struct RecentSet<Element: Hashable & Sendable>: Sendable {
         shrink()
     }
 
-    public mutating func removeAll() {
-        times.removeAll()
-        order.removeAll()
-    }
-
     /// By count alone: a clock that goes wrong for a while makes nothing forgotten. In the order, an element that was
     /// remembered anew stands twice, and only its last place counts.
     private mutating func shrink() {

@@ -10,6 +10,10 @@ public struct Interval: Comparable, Hashable, Sendable {
     public static let zero = Interval(nanoseconds: 0)
     @inlinable public static func microseconds(_ n: Int) -> Interval { Interval(nanoseconds: Int64(n) * 1_000) }
     @inlinable public static func milliseconds(_ n: Int) -> Interval { Interval(nanoseconds: Int64(n) * 1_000_000) }
+    /// At most a century: for spans between outside times, of any size.
+    @inlinable public static func milliseconds(clamping n: UInt64) -> Interval {
+        .milliseconds(Int(min(n, 3_155_760_000_000)))
+    }
     @inlinable public static func seconds(_ n: Int) -> Interval { Interval(nanoseconds: Int64(n) * 1_000_000_000) }
     @inlinable public static func seconds(_ n: Double) -> Interval { Interval(nanoseconds: Int64(n * 1e9)) }
     @inlinable public static func minutes(_ n: Int) -> Interval { .seconds(n * 60) }

@@ -105,8 +105,6 @@ ctoml_document *ctoml_parse(const char *bytes, size_t length) {
 
 void ctoml_free(ctoml_document *document) { delete document; }
 
-size_t ctoml_count(const ctoml_document *document) { return document->items.size(); }
-
 const ctoml_item *ctoml_item_at(const ctoml_document *document, size_t index) {
     return index < document->items.size() ? &document->items[index] : nullptr;
 }

@@ -59,7 +59,6 @@ public final class AnnounceContent: Sendable {
 
 /// An announce whose content was read, with what is asked of it at every stage of trust.
 public protocol ReadAnnounce: Sendable {
-    var frame: Frame { get }
     var content: AnnounceContent { get }
 }
 

@@ -1,10 +1,11 @@
+import Basics
 import Wire
 
 /// Frames waiting for one link, by priority and in order within a priority (chapter 03 A10).
 struct OutboundQueue {
     private struct Level {
         let priority: WritePriority
-        var frames = Fifo<[UInt8]>()
+        var frames = Queue<[UInt8]>()
     }
 
     private let capacity: Int

@@ -28,13 +28,6 @@ public struct IPEndpoint: Equatable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// 127.0.0.1.
-    init(loopbackPort port: UInt16) {
-        address = .v4([127, 0, 0, 1])
-        self.port = port
-        description = "127.0.0.1:\(port)"
-    }
-
     /// 127.0.0.0/8 or ::1.
     public var isLoopback: Bool {
         switch address {

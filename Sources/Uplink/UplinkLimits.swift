@@ -1,6 +1,7 @@
 import Basics
 
-/// Every bound of the outbound network, with its source.
+/// Every bound of the outbound network. Those that name no chapter and no RFC are ours: generous for real servers, and
+/// small enough that sixty connections fit a board with 512 MB.
 public enum UplinkLimits {
     /// Largest message taken from a server, all fragments together (chapter 05 §1.1, §6.10).
     public static let messageBytes = 524_288

@@ -99,7 +99,6 @@ public final class WebSocketClient {
 
     // MARK: Commands
 
-    public var isOpen: Bool { state == .open }
     /// Bytes of messages not yet handed to the transport.
     public var queuedBytes: Int { framing?.queuedBytes ?? 0 }
 

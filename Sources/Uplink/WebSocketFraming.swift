@@ -133,7 +133,6 @@ final class WebSocketFraming {
     var wantsToWrite: Bool { wslay_event_want_write(context) != 0 }
     var queuedBytes: Int { wslay_event_get_queued_msg_length(context) }
     var queuedMessages: Int { wslay_event_get_queued_msg_count(context) }
-    var isCloseSent: Bool { wslay_event_get_close_sent(context) != 0 }
     /// The code of the close frame sent; 1006 while none was sent, 1005 when it carried none.
     var codeSent: UInt16 { wslay_event_get_status_code_sent(context) }
 

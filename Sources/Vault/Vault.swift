@@ -335,7 +335,4 @@ public final class Vault {
             bytes: indexes.values.reduce(0) { $0 + $1.bytes }, waitingBytes: waitingBytes,
             writtenToday: ledger.lastDay(at: loop.now.monotonic), trouble: trouble)
     }
-
-    /// Bytes written since the vault was opened, as far as the library tells.
-    var bytesWritten: Int { ledger.total }
 }

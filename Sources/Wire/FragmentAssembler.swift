@@ -106,8 +106,6 @@ public struct FragmentAssembler: Sendable {
         return chosen.map(\.key.streamID)
     }
 
-    public mutating func removeAll() { self = FragmentAssembler(limits: limits) }
-
     // MARK: Caps
 
     private mutating func open(

@@ -25,7 +25,7 @@ public struct FrameLayout: Hashable, Sendable {
     public static let smallestShortFrame = 22
     public static let smallestLongFrame = 24
 
-    static let typeOffset = 1
+    @usableFromInline static let typeOffset = 1
     @usableFromInline static let ttlOffset = 2
     @usableFromInline static let timestampOffset = 3
     @usableFromInline static let flagsOffset = 11

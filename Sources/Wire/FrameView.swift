@@ -21,7 +21,7 @@ public struct FrameView {
     }
 
     @inlinable public var version: UInt8 { layout.version }
-    @inlinable public var type: MessageType { MessageType(rawValue: bytes[1]) }
+    @inlinable public var type: MessageType { MessageType(rawValue: bytes[FrameLayout.typeOffset]) }
     @inlinable public var ttl: UInt8 { bytes[FrameLayout.ttlOffset] }
     @inlinable public var timestamp: WallTime { WallTime(milliseconds: uint64(at: FrameLayout.timestampOffset)) }
     /// As received, unknown bits included.

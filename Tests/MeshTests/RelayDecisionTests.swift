@@ -55,16 +55,4 @@ final class RelayDecisionTests: XCTestCase {
         XCTAssertEqual(decide(.message, ttl: 200, degree: 2), RelayDecision(ttl: 6, delay: 10...40))
         for ttl in UInt8.min...UInt8.max { XCTAssertNil(decide(.requestSync, ttl: ttl, degree: 1)) }
     }
-
-    func testUrgentBoardPostIsReadFromItsFlagsFieldAlone() {
-        let urgent: [UInt8] = [0x01, 0, 1, 1, 0x09, 0, 1, 0x01]
-        let plain: [UInt8] = [0x01, 0, 1, 1, 0x09, 0, 1, 0xfe]
-        let wrongLength: [UInt8] = [0x09, 0, 2, 1, 1, 0x09, 0, 1, 0x01]
-        let overlong: [UInt8] = [0x01, 0xff, 0xff, 1]
-        XCTAssertTrue(urgent.withUnsafeBytes(BoardUrgency.isUrgent))
-        XCTAssertFalse(plain.withUnsafeBytes(BoardUrgency.isUrgent))
-        XCTAssertTrue(wrongLength.withUnsafeBytes(BoardUrgency.isUrgent))
-        XCTAssertFalse(overlong.withUnsafeBytes(BoardUrgency.isUrgent))
-        XCTAssertFalse([UInt8]().withUnsafeBytes(BoardUrgency.isUrgent))
-    }
 }

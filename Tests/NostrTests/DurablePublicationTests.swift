@@ -227,6 +227,18 @@ final class DurablePublicationTests: XCTestCase {
         XCTAssertEqual(publish("a"), .queued)
     }
 
+    func testWhatWasTriedAtAnyTimeAClockCanShowIsTakenBack() {
+        for tried in [0, UInt64.max / 2, .max] {
+            let record = PublicationRecord(
+                key: key("\(tried)"),
+                state: .waiting(
+                    note("n"), expiresAt: WallTime(milliseconds: .max), attempts: 3,
+                    lastAttempt: WallTime(milliseconds: tried)))
+            publications.restore([record], at: Now(monotonic: now.monotonic, wall: WallTime(milliseconds: .max - 1)))
+            XCTAssertTrue(publications.isWaiting(key("\(tried)")))
+        }
+    }
+
     func testProcessedEventsAreKnownByTheLast2000() {
         func id(_ index: Int) -> EventID { EventID(hashing: [UInt8]("\(index)".utf8)) }
         var processed = ProcessedEvents((0..<2_000).map(id))

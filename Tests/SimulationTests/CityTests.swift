@@ -20,6 +20,7 @@ final class CityTests: XCTestCase {
         let shares = CityTests.outcomes.map(\.share)
         XCTAssertGreaterThan(shares[0], 0)
         XCTAssertGreaterThan(shares[1], shares[0])
+        XCTAssertGreaterThanOrEqual(shares[2], shares[1])
         XCTAssertGreaterThan(shares[3], shares[1])
         XCTAssertGreaterThanOrEqual(shares[3], shares[2])
     }

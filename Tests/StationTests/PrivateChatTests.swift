@@ -115,6 +115,16 @@ final class PrivateChatTests: XCTestCase {
         XCTAssertTrue(people[2].lines.contains("* 2 to anna: read"))
     }
 
+    func testWhatABlockedPersonSaidIsPassedOnNoMore() throws {
+        let people = try line("anna", "mid", "bob")
+        people[2].peer.enter("good morning")
+        people[1].peer.enter("good evening")
+        loop.advance(by: .seconds(10))
+        XCTAssertEqual(people[0].peer.switchboard.mesh.historyCount, 2)
+        people[0].peer.enter("/block bob")
+        XCTAssertEqual(people[0].peer.switchboard.mesh.historyCount, 1, "mid's line stays")
+    }
+
     func testFavoritesAreToldToEachOther() throws {
         let people = try line("anna", "bob")
         people[0].peer.enter("/fav bob")

@@ -29,8 +29,9 @@ public struct Vectors {
     }
 
     /// A data file of the reference apps, which is not ours to ship: read in place, from the folder `BITGATE_UPSTREAM`
-    /// names, beside the vectors, or in the specification's folder beside this repository; nil where it is absent.
-    public static func upstream(_ file: String) -> Data? {
+    /// names, beside the vectors, or in the specification's folder beside this repository. Skips the test where it is
+    /// absent.
+    public static func upstream(_ file: String) throws -> Data {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
         var folders = [
@@ -40,7 +41,11 @@ public struct Vectors {
         if let path = ProcessInfo.processInfo.environment["BITGATE_UPSTREAM"] {
             folders.insert(URL(fileURLWithPath: path), at: 0)
         }
-        return folders.lazy.compactMap { try? Data(contentsOf: $0.appendingPathComponent(file)) }.first
+        guard let data = folders.lazy.compactMap({ try? Data(contentsOf: $0.appendingPathComponent(file)) }).first
+        else {
+            throw XCTSkip("\(file) is the reference apps': set BITGATE_UPSTREAM to the folder that has it")
+        }
+        return data
     }
 
     /// Runs `check` on every case, reporting a thrown error or an unknown kind as a failure of that case.

@@ -28,10 +28,7 @@ final class TidyTests: XCTestCase {
             "Basics", "Wire", "Crypto", "Mesh", "Nostr", "EventLoop", "Uplink", "Vault", "Clibsodium", "Csecp256k1",
             "Czlib", "Copenssl", "CAllocationCount", "Glibc",
         ],
-        "fuzz": [
-            "Basics", "Wire", "Crypto", "Mesh", "Nostr", "Gateway", "Messenger", "EventLoop", "Radio", "Uplink",
-            "Glibc",
-        ],
+        "fuzz": ["Basics", "Wire", "Crypto", "Nostr", "Messenger", "EventLoop", "Radio", "Uplink", "Glibc"],
     ]
 
     private static let pureModules = [

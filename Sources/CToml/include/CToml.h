@@ -43,7 +43,6 @@ typedef struct {
 ctoml_document *ctoml_parse(const char *bytes, size_t length);
 void ctoml_free(ctoml_document *document);
 
-size_t ctoml_count(const ctoml_document *document);
 /// NULL past the end.
 const ctoml_item *ctoml_item_at(const ctoml_document *document, size_t index);
 

@@ -31,7 +31,6 @@ struct BridgeGateway {
     }
 
     var queuedDeposits: Int { uplink.queued }
-    var trackedDepositors: Int { uplink.depositors }
     var pendingDownlinks: Int { downlink.pending }
     var budget: AirtimeBudget { downlink.budget }
     var participants: Participants { reception.participants }

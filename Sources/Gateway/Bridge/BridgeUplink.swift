@@ -9,7 +9,6 @@ struct BridgeUplink {
     private var desk = DepositDesk()
 
     var queued: Int { desk.queued }
-    var depositors: Int { desk.depositors }
 
     mutating func deposit(
         _ carrier: NostrCarrier, from depositor: PeerID, ids: inout CarriedIDs,

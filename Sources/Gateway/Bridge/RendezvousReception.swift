@@ -12,8 +12,6 @@ struct RendezvousReception {
     private(set) var radio = RadioMemory()
     private var rows = ReplaceableRows()
 
-    var trackedKeys: Int { inbound.keys }
-
     /// After verification: first arrival, then the limits. A refused event stays received.
     mutating func admit(_ event: VerifiedEvent, at now: Instant) throws(CarriageOutcome) {
         guard received.insert(event.id) else { throw .repeated }

@@ -35,7 +35,6 @@ struct DepositDesk {
     private var queue: [Queued] = []
 
     var queued: Int { queue.count }
-    var depositors: Int { tokens.depositors }
 
     func isQueued(_ id: EventID) -> Bool { queue.contains { $0.event.id == id } }
 

@@ -17,9 +17,6 @@ struct ChannelFollower {
     }
 
     var followed: [String] { configured + demanded.map(\.geohash) }
-    func follows(_ geohash: String) -> Bool {
-        configured.contains(geohash) || demanded.contains { $0.geohash == geohash }
-    }
 
     /// When the least recently demanded channel ages out.
     var nextDeadline: Instant? { demanded.first.map { $0.at + GatewayLimits.demandAge } }

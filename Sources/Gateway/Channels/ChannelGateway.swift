@@ -29,7 +29,6 @@ struct ChannelGateway {
     }
 
     var queuedDeposits: Int { uplink.queued }
-    var trackedDepositors: Int { uplink.depositors }
     var pendingDownlinks: Int { downlink.pending }
     var budget: AirtimeBudget { downlink.budget }
     var followed: [String] { jobs.contains(.downlink) ? follower.followed : [] }

@@ -15,7 +15,8 @@ struct ChannelParticipants {
         let (age, overflows) = now.wall.unixSeconds.subtractingReportingOverflow(event.event.createdAt)
         guard !overflows, age < GatewayLimits.presentSeconds else { return }
         let at = now.monotonic - .seconds(Int(max(0, age)))
-        var people = channels[geohash] ?? [:]
+        // Taken out, so that it is changed in place.
+        var people = channels.removeValue(forKey: geohash) ?? [:]
         let known = people[event.author]
         if known == nil, people.count >= GatewayLimits.channelParticipants {
             people = people.filter { now.monotonic - $0.value.at < ChannelParticipants.window }

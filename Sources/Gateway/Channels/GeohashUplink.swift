@@ -7,7 +7,6 @@ struct GeohashUplink {
     private var desk = DepositDesk()
 
     var queued: Int { desk.queued }
-    var depositors: Int { desk.depositors }
 
     mutating func deposit(
         _ carrier: NostrCarrier, from depositor: PeerID, ids: inout CarriedIDs, relayConnected: Bool, at now: Now

@@ -18,8 +18,6 @@ public struct DealtDrop: Hashable, Sendable {
 struct DropMemory {
     private var names = RecentSet<[UInt8]>(capacity: CourierLimits.rememberedDrops, life: CourierLimits.rememberedFor)
 
-    var count: Int { names.count }
-
     func contains(_ event: EventID, at now: WallTime) -> Bool { names.contains(event.bytes, at: now) }
     func contains(_ letter: MailID, at now: WallTime) -> Bool { names.contains(letter.bytes, at: now) }
 

@@ -21,8 +21,6 @@ struct TagMemory {
     private var day: UInt32 = 0
     private var known: [NoisePublicKey: PeerTags] = [:]
 
-    var count: Int { known.count }
-
     mutating func tags(of key: NoisePublicKey, at now: WallTime) -> PeerTags {
         let today = CourierEnvelope.day(at: now)
         if day != today || known.count >= CourierLimits.rememberedTags {

@@ -60,5 +60,4 @@ struct UndeliveredDrops {
     }
 
     mutating func prune(at now: WallTime) { drops.removeAll { $0.envelope.isExpired(at: now) } }
-    mutating func removeAll() { drops.removeAll() }
 }

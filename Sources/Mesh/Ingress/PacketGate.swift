@@ -180,7 +180,7 @@ public struct PacketGate {
     public static func relayDecision(for view: FrameView, degree: Int, me: PeerID) -> RelayDecision? {
         let recipient = view.recipientID
         let type = view.type
-        let isUrgent = type == .boardPost && (view.withPayload { BoardUrgency.isUrgent($0) } ?? false)
+        let isUrgent = type == .boardPost && (view.withPayload { BoardPayload.isUrgent(peeking: $0) } ?? false)
         return RelayDecision.decide(
             RelayClass(type: type, hasRecipient: recipient != nil, isUrgentBoardPost: isUrgent),
             ttl: view.ttl, degree: degree, isOurs: recipient == me || view.senderID == me)

@@ -56,13 +56,6 @@ final class LinkTable {
         return link
     }
 
-    func removeAll() {
-        links.removeAll()
-        ids.removeAll()
-        preferred.removeAll()
-        refreshSelection()
-    }
-
     private func takeOut(_ id: LinkID) -> Link? {
         guard let position = ids.firstIndex(of: id) else { return nil }
         ids.remove(at: position)

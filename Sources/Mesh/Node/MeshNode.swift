@@ -199,9 +199,4 @@ public final class MeshNode {
         counts.count(.historyForgottenEarly, gossip.store.earlyEvictions)
         return counts
     }
-
-    /// Whether anything was accepted lately, for the scanner's duty rule (chapter 03 A4).
-    public func hasTraffic(within span: Interval, at now: Now) -> Bool {
-        traffic.hasTraffic(within: span, at: now.monotonic)
-    }
 }

@@ -115,9 +115,11 @@ final class IdentityBook {
             return .news
         }
         if entries.count >= capacity {
+            // The budget comes first: strangers without proof must not cost a look at every entry each.
+            let isPaid = record.authenticatedSigningKey == nil
+            guard !isPaid || displacements.take(at: now) else { return .refused }
             guard let oldest = entries.min(by: { $0.value.isForgotten(before: $1.value) }) else { return .refused }
-            let yieldsToProof = record.authenticatedSigningKey != nil && !oldest.value.isProven
-            guard yieldsToProof || displacements.take(at: now) else { return .refused }
+            guard isPaid || !oldest.value.isProven || displacements.take(at: now) else { return .refused }
             entries[oldest.key] = nil
             displaced = oldest.value.record
         }

@@ -33,7 +33,6 @@ final class PeerRegistry {
 
     subscript(id: PeerID) -> Peer? { slots[id]?.peer }
     var count: Int { slots.count }
-    var isEmpty: Bool { slots.isEmpty }
     var all: [Peer] { slots.values.map(\.peer).sorted { $0.id < $1.id } }
     var connected: [PeerID] {
         var connected: [PeerID] = []

@@ -18,9 +18,4 @@ struct TrafficMonitor {
         let span = min(span, MeshLimits.trafficSampleAge)
         return times.contains { now - $0 <= span }
     }
-
-    mutating func removeAll() {
-        times.removeAll(keepingCapacity: true)
-        next = 0
-    }
 }

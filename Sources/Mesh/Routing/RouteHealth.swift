@@ -43,6 +43,4 @@ struct RouteHealth {
     mutating func prune(at now: Instant) {
         records = records.filter { now - $0.value.touched <= MeshLimits.routeRecordIdle }
     }
-
-    mutating func removeAll() { records.removeAll() }
 }

@@ -49,11 +49,6 @@ public struct TopologyTracker: Sendable {
         versions = versions.filter { now - $0.value.at <= MeshLimits.topologyFreshness }
     }
 
-    public mutating func removeAll() {
-        claims.removeAll()
-        versions.removeAll()
-    }
-
     /// The intermediate hops of a shortest path, breadth first: empty when both are the same or direct neighbours, nil
     /// when there is none (chapter 03 B9.2).
     /// - Parameters:

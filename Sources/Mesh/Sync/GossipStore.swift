@@ -176,15 +176,6 @@ public struct GossipStore {
         for entry in Array(messages.inOrder) { messages.letGo(ofAllFrom: entry.sender) }
     }
 
-    mutating func removeAll() {
-        announces.removeAll()
-        messages.removeAll()
-        fragments.removeAll()
-        files.removeAll()
-        groupMessages.removeAll()
-        prekeys.removeAll()
-    }
-
     // MARK: Finding
 
     func entry(_ type: MessageType, _ id: PacketID) -> GossipEntry? {

@@ -75,6 +75,4 @@ struct HistoryArchive {
         store.restore(message: entry, arrival: record.arrival)
         return true
     }
-
-    mutating func removeAll() { waiting.removeAll() }
 }

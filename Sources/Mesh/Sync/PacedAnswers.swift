@@ -37,7 +37,6 @@ struct PacedAnswers {
     private var lanes: [LinkID: Lane] = [:]
     private(set) var waiting = 0
 
-    var isEmpty: Bool { lanes.isEmpty }
     var nextDeadline: Instant? { lanes.isEmpty ? nil : lanes.values.lazy.map(\.due).min() }
     /// Links whose next frame is due, in order.
     func due(at now: Instant) -> [LinkID] { lanes.filter { $0.value.due <= now }.map(\.key).sorted() }

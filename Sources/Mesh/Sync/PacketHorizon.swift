@@ -44,11 +44,6 @@ struct PacketHorizon {
 
     var all: [SyncCandidate] { order.largest(.max) { _ in true } }
 
-    mutating func removeAll() {
-        stamps.removeAll()
-        order.removeAll()
-    }
-
     private mutating func forget(_ candidate: SyncCandidate) {
         order.remove(candidate)
         stamps[candidate.id] = nil

@@ -71,5 +71,4 @@ struct ServedPeers {
     }
 
     mutating func forget(_ peer: PeerID) { memories[peer] = nil }
-    mutating func removeAll() { memories.removeAll() }
 }

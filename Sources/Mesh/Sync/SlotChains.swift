@@ -34,7 +34,5 @@ struct SlotChains {
 
     func next(after slot: Int) -> Int? { link(newer[slot]) }
 
-    mutating func removeAll() { self = SlotChains() }
-
     private func link(_ value: Int32) -> Int? { value < 0 ? nil : Int(value) }
 }

@@ -26,6 +26,4 @@ struct SyncRateLimit {
             return window.count(at: now) > 0
         }
     }
-
-    mutating func removeAll() { windows.removeAll() }
 }

@@ -70,8 +70,6 @@ public struct PeerPrekeys: Sendable {
         entries[owner].map { isFresh($0.bundle, at: now) && lowestUnused(of: $0) != nil } ?? false
     }
 
-    public mutating func removeAll() { entries.removeAll() }
-
     private func lowestUnused(of entry: Entry) -> PrekeyBundle.Prekey? {
         entry.bundle.prekeys.filter { entry.messages[$0.id] == nil }.min { $0.id < $1.id }
     }

@@ -63,6 +63,6 @@ public struct GeoRelayRefresh: Sendable {
     /// nil without a success; a success in the future counts as none, since the clock was wrong then.
     private func age(at now: Now) -> Interval? {
         guard let lastSuccess, lastSuccess <= now.wall else { return nil }
-        return .milliseconds(Int(min(now.wall.distance(to: lastSuccess), 1_000_000_000_000)))
+        return .milliseconds(clamping: now.wall.distance(to: lastSuccess))
     }
 }

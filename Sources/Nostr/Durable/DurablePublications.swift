@@ -94,8 +94,8 @@ public final class DurablePublications {
             case .waiting(let content, let expiresAt, let attempts, let lastAttempt):
                 guard entries.count < NostrLimits.durablePublications, !isWaiting(record.key) else { continue }
                 // What was tried a moment ago is not tried again because the box was restarted.
-                let since = Interval.milliseconds(
-                    Int(clamping: now.wall > lastAttempt ? now.wall.distance(to: lastAttempt) : 0))
+                let since: Interval =
+                    now.wall > lastAttempt ? .milliseconds(clamping: now.wall.distance(to: lastAttempt)) : .zero
                 let pause = attempts > 0 ? max(.zero, DurablePublications.pause(after: attempts) - since) : .zero
                 entries.append(
                     Entry(

@@ -16,6 +16,4 @@ public struct ProcessedEvents {
 
     /// - Returns: true for an event not processed before: keep its id, then act.
     public mutating func insert(_ id: EventID) -> Bool { ids.insert(id) }
-
-    public mutating func removeAll() { ids.removeAll() }
 }

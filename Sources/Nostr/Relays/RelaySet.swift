@@ -48,6 +48,4 @@ public struct RelaySet: Hashable, Sendable {
         custom.remove(at: index)
         return true
     }
-
-    public mutating func removeAllCustom() { custom.removeAll() }
 }

@@ -9,8 +9,6 @@ struct PreparedWrites {
     private var parts: [Part] = []
     private(set) var bytes = 0
 
-    var count: Int { parts.count }
-
     /// Takes one part in, unless the queue is full.
     mutating func add(_ value: UnsafeRawBufferPointer, to handle: UInt16, at offset: UInt16) -> Bool {
         guard parts.count < ATTLimits.preparedParts, value.count <= ATTLimits.preparedBytes - bytes else {

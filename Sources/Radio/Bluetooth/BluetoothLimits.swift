@@ -45,8 +45,6 @@ enum BluetoothLimits {
 
     // Links an adapter holds (chapter 03 A5).
 
-    /// What may be configured.
-    static let totals = 1...32
     /// A limit learned from a refusing controller is tried one higher after each of these.
     static let limitMemory = Interval.minutes(15)
     /// After an own end of a link, the controller is taken to hold it for so long unless it says otherwise: the kernel
@@ -60,8 +58,6 @@ enum BluetoothLimits {
 
     // Supervision (chapter 03 A13.6).
 
-    /// An incoming link that neither subscribed nor delivered a frame is dropped.
-    static let silentIncoming = Interval.seconds(30)
     /// A link bound to nobody is dropped.
     static let unbound = Interval.seconds(60)
     /// A link that takes nothing of what waits for it is ended: as long as ATT waits for an answer (chapter 03 A12.4).

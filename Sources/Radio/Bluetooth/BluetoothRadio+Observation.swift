@@ -23,7 +23,8 @@ extension BluetoothRadio: ObservedRadio {
         let bearers = seats.flatMap { $0.connections.values }.reduce(endedBearerDrops) { $0.adding($1.bearerDrops) }
         let adapters = seats.reduce(Tally<AdapterEvent>()) { $0.adding($1.port.status.counters) }
         return [
-            ("bluetooth", events.all), ("bluetooth_adapters", adapters.all), ("att_drops", bearers.all),
+            ("bluetooth", events.all), ("bluetooth_adapters", adapters.all),
+            ("bluetooth_management", source?.counters.all ?? []), ("att_drops", bearers.all),
             ("att_failures", failures.all),
         ]
     }

@@ -59,6 +59,7 @@ struct ConnectionPlanner {
 
     /// A connectable neighbour was heard: whether to call it at once. Otherwise it waits in the queue.
     /// - Parameter hesitation: how long one who was not known before waits. Two boxes hear each other at the same time,
+    ///   and would call each other at once.
     mutating func heard(
         _ sighting: Sighting, on adapter: UInt16, in situation: Situation, hesitation: Interval = .zero,
         at now: Instant

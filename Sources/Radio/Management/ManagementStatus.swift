@@ -13,10 +13,8 @@ public struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     public static let timeout = ManagementStatus(rawValue: 0x08)
     public static let busy = ManagementStatus(rawValue: 0x0a)
     public static let rejected = ManagementStatus(rawValue: 0x0b)
-    public static let notSupported = ManagementStatus(rawValue: 0x0c)
     public static let invalidParameters = ManagementStatus(rawValue: 0x0d)
     public static let notPowered = ManagementStatus(rawValue: 0x0f)
-    public static let cancelled = ManagementStatus(rawValue: 0x10)
     /// No such controller, or somebody holds it exclusively.
     public static let invalidIndex = ManagementStatus(rawValue: 0x11)
     public static let blocked = ManagementStatus(rawValue: 0x12)

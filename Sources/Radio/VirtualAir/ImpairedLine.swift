@@ -13,7 +13,7 @@ final class ImpairedLine {
     private let impairment: Impairment
     private let deliver: (UnsafeRawBufferPointer) -> Void
     private var random: SeededRandom
-    private var waiting = Fifo<(due: Instant, value: [UInt8])>()
+    private var waiting = Queue<(due: Instant, value: [UInt8])>()
     private var lastDue = Instant.zero
     private var timer: (any Cancellable)?
     private(set) var bytes = 0

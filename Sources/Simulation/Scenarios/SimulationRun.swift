@@ -77,7 +77,4 @@ public final class SimulationRun {
 
     /// Two runs with one digest went alike, delivery by delivery.
     public var digest: String { log.fingerprint }
-
-    /// A random generator for the story, apart from the mesh's own.
-    public func storyRandom() -> SeededRandom { SeededRandom(seed: setting.seed ^ 0x5eed_5eed) }
 }

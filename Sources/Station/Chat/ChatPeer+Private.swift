@@ -29,6 +29,7 @@ extension ChatPeer {
         let isDone = attempt(peer) { (messenger, now) throws(MessengerRefusal) in
             try messenger.setBlocked(isBlocked, peer, at: now)
         }
+        if isDone, isBlocked { switchboard.perform { switchboard.mesh.dropHistory(of: peer, at: $0) } }
         if isDone { show(.notice("\(name) is \(isBlocked ? "blocked" : "not blocked any more")")) }
     }
 

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import EventLoop
 import Gateway
 import Mesh
@@ -76,6 +77,7 @@ extension Station {
             "bridge_deposits": named(counters.bridgeDeposits.all),
             "bridge_broadcasts": named(counters.bridgeBroadcasts.all),
             "bridge_downlinks": named(counters.bridgeDownlinks.all),
+            "bridge": named([("radio_forgotten_early", counters.radioForgottenEarly)]),
             "mail": named(courier?.outcomes.all ?? []),
             "control": named(controlTally.all),
             "vault": named(vault.counts.all),
@@ -123,6 +125,13 @@ extension Station {
                 "restart_needed",
                 "The configuration file was changed, and not all of it has taken effect: "
                     + keysAwaitingRestart.joined(separator: ", ") + ".", "Restart bitgated.")
+        }
+        if SecretMemory.unlockedBytes > 0 {
+            add(
+                "unlocked_keys",
+                "The system refused to lock \((SecretMemory.unlockedBytes + 1_023) / 1_024) KiB of keys in memory, so"
+                    + " that they may reach a swap partition.",
+                "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap.")
         }
         if let problem = radio.problem {
             add("air_range", "The room's range file: \(problem)", "Correct \(configuration.air.room)/range.")

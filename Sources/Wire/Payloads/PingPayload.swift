@@ -2,8 +2,6 @@ import Basics
 
 /// The payload of ping and pong, types 0x26 and 0x27 (chapter 01 §9.7).
 public struct PingPayload: Hashable, Sendable {
-    public static let size = 9
-
     /// Random in a ping, echoed in its pong.
     public var nonce: UInt64
     /// The TTL this very packet started with: a pong carries its own.

@@ -449,6 +449,7 @@ final class BluetoothSlotTests: XCTestCase {
         XCTAssertGreaterThan(try XCTUnwrap(a.radio.liveness[0].lastProof), .zero)
         XCTAssertEqual(a.radio.snapshot.map(\.remoteName), [""])
         XCTAssertEqual(
-            a.radio.counters.map(\.group), ["bluetooth", "bluetooth_adapters", "att_drops", "att_failures"])
+            a.radio.counters.map(\.group),
+            ["bluetooth", "bluetooth_adapters", "bluetooth_management", "att_drops", "att_failures"])
     }
 }

@@ -134,4 +134,16 @@ final class BoardTests: XCTestCase {
         XCTAssertNotNil(BoardPayload(payload: tombstone + hex("040001ff") + hex("03000141")))
         XCTAssertNil(BoardPayload(payload: tombstone + hex("03000d") + [UInt8](repeating: 0x75, count: 13)))
     }
+
+    func testUrgentBoardPostIsReadFromItsFlagsFieldAlone() {
+        let urgent: [UInt8] = [0x01, 0, 1, 1, 0x09, 0, 1, 0x01]
+        let plain: [UInt8] = [0x01, 0, 1, 1, 0x09, 0, 1, 0xfe]
+        let wrongLength: [UInt8] = [0x09, 0, 2, 1, 1, 0x09, 0, 1, 0x01]
+        let overlong: [UInt8] = [0x01, 0xff, 0xff, 1]
+        XCTAssertTrue(urgent.withUnsafeBytes(BoardPayload.isUrgent))
+        XCTAssertFalse(plain.withUnsafeBytes(BoardPayload.isUrgent))
+        XCTAssertTrue(wrongLength.withUnsafeBytes(BoardPayload.isUrgent))
+        XCTAssertFalse(overlong.withUnsafeBytes(BoardPayload.isUrgent))
+        XCTAssertFalse([UInt8]().withUnsafeBytes(BoardPayload.isUrgent))
+    }
 }
