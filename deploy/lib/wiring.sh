@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Draws docs/wiring.svg: where lamps and button go on the 40-pin header. The lines are those of panel.wiring = "header".
+# Draws docs/wiring.svg: where lamps and button go on the 40-pin header. The lines are those of panel.wiring = "header". The
+# lamps have the colours of LEDs that 3.3 volts light: no blue, no white.
 #
 #   deploy/lib/wiring.sh >docs/wiring.svg
 set -euo pipefail
@@ -42,7 +43,7 @@ done
 wire "50,148 360,148" '#222'
 wire "50,148 50,220" '#222'
 number=0
-for entry in status:172:#4caf50 mesh:196:#2196f3 internet:220:#ff9800; do
+for entry in status:172:#4caf50 mesh:196:#fbc02d internet:220:#ff9800; do
     IFS=: read -r name y colour <<<"$entry"
     number=$((number + 1))
     wire "360,$y 230,$y" "$colour"
@@ -77,5 +78,7 @@ for row in {0..19}; do
             "$x" $((56 + row * 24)) "$colour" $((row * 2 + side + 1))
     done
 done
-text 380 548 middle 'pin 1 is the corner next to the card; odd pins are on the inner side'
+text 380 546 middle 'pin 1 is the corner next to the card, odd pins are on the inner side; on a 400 the header is on the back'
+text 444 58 start '3.3 V and 5 V (red): never to'
+text 444 74 start 'a pin of a lamp or the button'
 echo '</svg>'
