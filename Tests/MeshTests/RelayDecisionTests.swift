@@ -21,7 +21,7 @@ final class RelayDecisionTests: XCTestCase {
             let decision = RelayDecision.decide(
                 try relayClass(v), ttl: UInt8(try v.int("ttl")), degree: try v.int("degree"),
                 isOurs: try v.bool("senderIsSelf") || v.bool("recipientIsSelf"),
-                highDegreeThreshold: try v.int("highDegreeThreshold"))
+                highDegreeThreshold: try v.optionalInt("highDegreeThreshold") ?? 6)
             XCTAssertEqual(decision != nil, try v.bool("shouldRelay"), v.name)
             guard let decision else { return }
             XCTAssertEqual(Int(decision.ttl), try v.int("newTTL"), v.name)
