@@ -268,6 +268,37 @@ final class DoctorTests: XCTestCase {
         XCTAssertNil(ProcessTable(root: folder + "/none").rival(isProven: true, ownPID: 1))
     }
 
+    func testMemoryThatMayReachADiskInClearIsFound() throws {
+        try write(
+            """
+            Filename                                Type            Size            Used            Priority
+            /dev/sda2                               partition       1               0               -2
+            /var/swap                               file            1               0               -3
+            /dev/zram0                              partition       1               0               5
+            /dev/zram1                              partition       1               0               5
+            /dev/dm-0                               partition       1               0               5
+            """, "proc/swaps")
+        try write("none\n", "sys/block/zram0/backing_dev")
+        try write("/dev/loop0\n", "sys/block/zram1/backing_dev")
+        try write("CRYPT-PLAIN-swap\n", "sys/block/dm-0/dm/uuid")
+        try write("0::/system.slice/bitgated.service\n", "proc/7/cgroup")
+        let survey = SwapSurvey(root: folder)
+        let found = ["/dev/sda2", "/var/swap", "/dev/zram1"]
+        XCTAssertEqual(survey.places(of: 7), found, "no memory controller")
+        let limit = "sys/fs/cgroup/system.slice/bitgated.service/memory.swap.max"
+        try write("max\n", limit)
+        XCTAssertEqual(survey.places(of: 7), found)
+        try write("0\n", limit)
+        XCTAssertEqual(survey.places(of: 7), [])
+        XCTAssertEqual(survey.places(of: 8), found, "it is run by hand")
+        XCTAssertEqual(SwapSurvey(root: folder + "/none").places(of: 7), [])
+        XCTAssertEqual(codes { $0.swap = found }, ["swap"])
+        var facts = healthy()
+        facts.swap = ["/dev/sda2"]
+        XCTAssertTrue(DoctorReport.text(Diagnosis(facts)).contains("memory may be written to /dev/sda2,"))
+        XCTAssertTrue(DoctorReport.json(Diagnosis(facts)).contains(#""swap":["/dev/sda2"]"#))
+    }
+
     func testOnlyTheDaemonOfTheConfigurationIsDescribed() throws {
         let path = folder + "/control"
         XCTAssertNil(HostSurvey.daemon(at: path, ProcessTable()))

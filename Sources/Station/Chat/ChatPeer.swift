@@ -37,7 +37,8 @@ public final class ChatPeer {
     private(set) var geohash: String?
     private var bridgeIsOn: Bool
     private var cell: RendezvousCell?
-    private var saidHowItWent: Set<String> = []
+    /// As many as somebody follows; whoever goes through more is told again.
+    private var saidHowItWent = BoundedSet<String>(capacity: 256)
     private(set) var isLeaving = false
 
     private var mesh: MeshNode { switchboard.mesh }
@@ -192,7 +193,7 @@ public final class ChatPeer {
     }
 
     private func sayOnce(_ notice: String, key: String? = nil) {
-        if saidHowItWent.insert((key ?? "") + notice).inserted { show(.notice(notice)) }
+        if saidHowItWent.insert((key ?? "") + notice) { show(.notice(notice)) }
     }
 
     private func firstPeer(with capability: Capabilities, at now: Now) -> PeerID? {

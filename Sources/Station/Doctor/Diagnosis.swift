@@ -9,7 +9,9 @@ public struct Diagnosis: Equatable, Sendable {
         self.facts = facts
         var all = Diagnosis.configuration(facts)
         if facts.radioKind != "air" { all += Diagnosis.radio(facts) }
-        all += Diagnosis.memory(facts) + Diagnosis.clock(facts.clock) + Diagnosis.state(facts) + Diagnosis.panel(facts)
+        all +=
+            Diagnosis.memory(facts) + Diagnosis.swap(facts.swap) + Diagnosis.clock(facts.clock) + Diagnosis.state(facts)
+            + Diagnosis.panel(facts)
         all += Diagnosis.tor(facts)
         findings = all.filter { $0.weight == .fault } + all.filter { $0.weight == .warning }
     }
@@ -199,6 +201,19 @@ public struct Diagnosis: Equatable, Sendable {
                 "\(who(facts)) may lock only \(process.lockableMemory / 1_024) KiB of memory, so"
                     + " that keys may reach a swap partition.",
                 remedy: "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap.")
+        ]
+    }
+
+    private static func swap(_ places: [String]) -> [DoctorFinding] {
+        guard !places.isEmpty else { return [] }
+        return [
+            DoctorFinding(
+                .warning, "swap",
+                "bitgated's memory may be written to \(TerminalText.escape(places.joined(separator: ", "))),"
+                    + " where no wipe reaches it: the service's limit has no effect on this kernel.",
+                remedy:
+                    "Turn swap off (`swapoff -a`, and its line out of /etc/fstab; on Raspberry Pi OS, Mechanism=none"
+                    + " in /etc/rpi/swap.conf), or encrypt it.")
         ]
     }
 

@@ -23,6 +23,8 @@ public struct DoctorFacts: Equatable, Sendable {
     public var stateDirectory = ""
     public var state = State.good
     public var panel: [PanelLine] = []
+    /// Where the kernel may put the running daemon's memory, and it can be read by whoever has the disk.
+    public var swap: [String] = []
     /// Where tor takes connections, and whether it does.
     public var torSocket = ""
     public var tor = Tor.unneeded

@@ -155,7 +155,7 @@ public enum DoctorReport {
                         "place": $0.place.map { .text($0) }, "problem": $0.problem.map { .text("\($0)") },
                     ]
                 }),
-            "tor": .text(torName(facts.tor)),
+            "swap": .list(facts.swap.map { .text($0) }), "tor": .text(torName(facts.tor)),
             "tor_denied": .list(facts.torDenials.map { ["key": .text($0.key), "path": .text($0.path)] }),
             "clock": .text(facts.clock.rawValue), "state_directory": .text(facts.stateDirectory),
         ]

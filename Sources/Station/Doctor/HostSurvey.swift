@@ -26,6 +26,7 @@ public enum HostSurvey {
         facts.seesAllProcesses = survey.seesAll
         facts.daemon = survey.daemon
         facts.daemonSockets = survey.daemonSockets
+        if let daemon = survey.daemon { facts.swap = SwapSurvey().places(of: daemon.pid) }
         if configuration.network.tor == .required {
             facts.torSocket = configuration.network.socks.description
             facts.tor = tor(at: configuration.network.socks)
