@@ -24,7 +24,9 @@ final class GatewayVectorTests: XCTestCase {
     }
 
     private func rig(_ vector: VectorCase, relays: Bool = true) throws -> Rig {
-        let rig = Rig(relays: relays, at: Clock.now(unix: Int64(try vector.int("nowUnix"))))
+        let rig = Rig(
+            .reference(jobs: [.uplink, .downlink], cell: nil), relays: relays,
+            at: Clock.now(unix: Int64(try vector.int("nowUnix"))))
         if !vector.isNull("viewing") { rig.gateway.view(try vector.string("viewing"), at: rig.now) }
         return rig
     }
@@ -62,8 +64,8 @@ final class GatewayVectorTests: XCTestCase {
         var channels = ChannelGateway(.reference())
         channels.start(at: now, effects: &surroundings.effects)
         let json = try JSONSerialization.data(withJSONObject: vector.object("event").members)
-        let event = try NostrEvent(json: [UInt8](json))
-        if let verified = VerifiedEvent(verifying: event) {
+        let event = try? NostrEvent(json: [UInt8](json))
+        if let verified = event.flatMap({ VerifiedEvent(verifying: $0) }) {
             channels.relayEvent(verified, in: geohash, &surroundings, at: now)
         }
         var carriers: [NostrCarrier] = []
@@ -81,63 +83,35 @@ final class GatewayVectorTests: XCTestCase {
         XCTAssertEqual(try NostrEvent(json: carrier.event), event, "\(vector.name): carried unchanged")
     }
 
-    /// These kinds carry no input: their names say what to do.
     private func loop(_ vector: VectorCase) throws {
-        let rig = Rig()
+        let story = try story(vector)
+        let rig = Rig(relays: !story.isOffline)
         let event = try Author(1).channelMessage()
-        if vector.name.contains("broadcast toGateway") {
-            rig.receive(event.carrier(.toGateway, "u4pru"), addressedToUs: false, from: .alice)
-        } else if vector.name.contains("same deposit twice then relay echo") {
-            rig.deposit(event)
-            rig.deposit(event, from: .bob)
-            rig.relay(event)
-        } else if vector.name.contains("learned from mesh") {
-            rig.receive(event.carrier(.fromGateway, "u4pru"))
-            rig.deposit(event)
-            rig.relay(event)
-        } else {
-            throw vector.unknownKind
-        }
+        rig.play(story, in: .channel("u4pru")) { event }
         rig.run(.seconds(120))
-        XCTAssertEqual(rig.published.count, try vector.int("published"), vector.name)
-        if let count = try vector.optionalInt("rebroadcast") {
-            XCTAssertEqual(rig.broadcasts.count, count, vector.name)
-        }
+        try checkTotals(rig, vector)
     }
 
     private func rate(_ vector: VectorCase) throws {
+        let story = try story(vector)
+        let rig = try story.goesOn ? XCTUnwrap(rated) : Rig(relays: !story.isOffline)
         let author = try Author(2)
-        let words = vector.name.split(separator: " ").dropFirst()
-        let count = try XCTUnwrap(words.lazy.compactMap { Int($0) }.first)
-        let events = (0..<count).map { author.channelMessage("\(vector.name) \($0)") }
-        if words.contains("offline") {
-            let rig = Rig(relays: false)
-            for event in events { rig.deposit(event) }
-            rated = rig
-        } else if words.first == "then" {
-            let rig = try XCTUnwrap(rated)
-            for (index, event) in events.enumerated() {
-                rig.deposit(event, from: PeerID(value: 1_000 + UInt64(index)))
-            }
-        } else if words.contains("deposits") {
-            let rig = Rig()
-            for event in events {
-                rig.deposit(event)
-                rig.run(.milliseconds(59_000 / count))
-            }
-            rated = rig
-        } else if words.contains("relay") {
-            let rig = Rig()
-            for event in events {
-                rig.relay(event)
-                rig.run(.milliseconds(55_000 / count))
-            }
-            rig.run(.seconds(2))
-            rated = rig
-        } else {
-            throw vector.unknownKind
+        var number = 0
+        rig.play(story, in: .channel("u4pru")) {
+            number += 1
+            return author.channelMessage("\(vector.name) \(number)", at: rig.now.wall.unixSeconds)
         }
-        guard let rig = rated else { return }
+        rated = rig
+        try checkTotals(rig, vector)
+    }
+
+    private func story(_ vector: VectorCase) throws -> GatewayStory {
+        let story = GatewayStory(vector.name, label: vector.kind)
+        guard !story.steps.isEmpty else { throw VectorError.malformed("the name says nothing to do") }
+        return story
+    }
+
+    private func checkTotals(_ rig: Rig, _ vector: VectorCase) throws {
         if let published = try vector.optionalInt("published") {
             XCTAssertEqual(rig.published.count, published, vector.name)
         }
@@ -147,5 +121,18 @@ final class GatewayVectorTests: XCTestCase {
         if let rebroadcast = try vector.optionalInt("rebroadcast") {
             XCTAssertEqual(rig.broadcasts.count, rebroadcast, vector.name)
         }
+    }
+
+    func testNamesOfCasesAreUnderstoodAsSentences() {
+        func steps(_ name: String) -> [GatewayStory.Step] { GatewayStory(name, label: "rate").steps }
+        XCTAssertEqual(steps("rate-007 3 deposits twice from 2 peers"), [.deposit(count: 6, peers: 2)])
+        XCTAssertEqual(
+            steps("12 deposits in one minute, then two more deposits 61 s later, reconnect"),
+            [.deposit(count: 12, peers: 1), .pause(seconds: 61), .deposit(count: 2, peers: 1), .reconnected])
+        XCTAssertEqual(steps("relay copy first, radio copy after"), [.relayed(count: 1), .heard])
+        XCTAssertEqual(steps("fromBridge broadcast, relay copy"), [.heard, .relayed(count: 1)])
+        XCTAssertEqual(steps("nothing of note"), [])
+        XCTAssertTrue(GatewayStory("then 4 offline deposits", label: "rate").goesOn)
+        XCTAssertTrue(GatewayStory("then 4 offline deposits", label: "rate").isOffline)
     }
 }
