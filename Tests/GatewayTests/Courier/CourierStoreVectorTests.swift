@@ -30,7 +30,10 @@ final class CourierStoreVectorTests: XCTestCase {
             }
             switch try step.string("op") {
             case "deposit":
-                let envelope = try XCTUnwrap(CourierEnvelope(payload: try step.bytes("envelope")), place)
+                guard let envelope = CourierEnvelope(payload: try step.bytes("envelope")) else {
+                    XCTAssertFalse(try step.bool("accepted"), place)
+                    continue
+                }
                 let tier = try XCTUnwrap(CourierTier(named: try step.string("tier")), place)
                 let isAccepted: Bool
                 do {
@@ -78,7 +81,8 @@ final class CourierStoreVectorTests: XCTestCase {
         let fields = try vector.object("envelope")
         let envelope = CourierEnvelope(
             recipientTag: try fields.bytes("recipientTag"), expiry: WallTime(milliseconds: try fields.uint64("expiry")),
-            ciphertext: try fields.bytes("ciphertext"), copies: UInt8(try fields.int("copies")))
+            ciphertext: try fields.bytes("ciphertext"), copies: try XCTUnwrap(UInt8(exactly: fields.int("copies"))),
+            prekeyID: try fields.optionalInt("prekeyID").flatMap { UInt32(exactly: $0) })
         var store = CourierStore(quota: CourierLimits.phone)
         let now = WallTime(milliseconds: try vector.uint64("nowMs"))
         let isAccepted = (try? store.deposit(envelope, from: Correspondent(1).key, tier: .favorite, at: now)) != nil

@@ -1,7 +1,6 @@
 import Basics
 import Crypto
 import Nostr
-import TestSupport
 import Wire
 import XCTest
 
@@ -12,60 +11,6 @@ final class DropTests: XCTestCase {
     private let alice = Correspondent(1)
     private let bob = Correspondent(2)
     private let carol = Correspondent(3)
-
-    // MARK: Vectors
-
-    func testDropVectors() throws {
-        try Vectors("courier_drops.json").run { vector in
-            switch vector.kind {
-            case "tags": try tags(vector)
-            case "event": try event(vector)
-            default: throw vector.unknownKind
-            }
-        }
-    }
-
-    private func tags(_ vector: VectorCase) throws {
-        var watch = WatchSet(own: try XCTUnwrap(NoisePublicKey(try vector.bytes("noiseStaticPublic"))))
-        let peer = try XCTUnwrap(NoisePublicKey(try vector.bytes("watchedPeerNoisePublic")))
-        _ = watch.heard(peer.peerID, peer, isProven: false, at: .zero)
-        let now = Clock.now(unix: Int64(try vector.int("nowUnix")))
-        XCTAssertEqual(watch.tagGroups(at: now.wall), [try vector.strings("tags")])
-    }
-
-    private func event(_ vector: VectorCase) throws {
-        let own = try XCTUnwrap(NoiseStaticKey(privateKey: try vector.bytes("recipientNoisePrivate")))
-        let peer = try XCTUnwrap(NoisePublicKey(try vector.bytes("watchedPeerNoisePublic")))
-        let now = Clock.now(unix: Int64(try vector.int("nowUnix")))
-        let courier = Courier(
-            configuration: CourierConfiguration(own: own.publicKey), random: SeededRandom(seed: 1))
-        courier.setClock(isUsable: true, isTrusted: true, at: now)
-        courier.start(at: now)
-        courier.relayConnectivityChanged(true, at: now)
-        courier.met(peer.peerID, peer, .relayed, at: now)
-        while courier.nextEffect() != nil {}
-
-        let json = try JSONSerialization.data(withJSONObject: try vector.object("event").members)
-        let event = try XCTUnwrap(VerifiedEvent(verifying: NostrEvent(json: Array(json))))
-        courier.relayEvent(event, at: now)
-        let effect = courier.nextEffect()
-        switch try vector.string("result") {
-        case "ours":
-            guard case .open(let envelope, event.id) = effect else {
-                return XCTFail("\(vector.name): \(effect as Any)")
-            }
-            XCTAssertEqual(
-                envelope.recipientTag, Array(Hex.decode(event.event.firstValue(ofTag: "x") ?? "") ?? []), vector.name)
-        case "deliver":
-            guard case .send(let envelope, let to, .provenLink, _) = effect else {
-                return XCTFail("\(vector.name): \(effect as Any)")
-            }
-            XCTAssertEqual(envelope.encoded(), try vector.bytes("envelope"), vector.name)
-            XCTAssertEqual(to.hex, try vector.string("peerID"), vector.name)
-        case "ignored": XCTAssertNil(effect, vector.name)
-        case let other: throw VectorError.unknownKind(other)
-        }
-    }
 
     // MARK: Out
 
