@@ -144,9 +144,9 @@ final class NostrEventTests: XCTestCase {
 extension VectorCase {
     /// An event object of the vector files.
     func nostrEvent() throws -> NostrEvent {
-        NostrEvent(
+        guard let tags = try array("tags") as? [[String]] else { throw VectorError.malformed("tags") }
+        return NostrEvent(
             id: try optionalString("id") ?? "", pubkey: try string("pubkey"), createdAt: Int64(try int("created_at")),
-            kind: try int("kind"), tags: try XCTUnwrap(array("tags") as? [[String]]), content: try string("content"),
-            sig: try optionalString("sig"))
+            kind: try int("kind"), tags: tags, content: try string("content"), sig: try optionalString("sig"))
     }
 }

@@ -15,6 +15,7 @@ final class PrivateEnvelopeTests: XCTestCase {
             switch vector.kind {
             case "open":
                 let letter = try XCTUnwrap(self.open(vector))
+                try checkMaking(vector)
                 XCTAssertEqual(letter.content, try vector.string("content"), vector.name)
                 XCTAssertEqual(letter.sender.hex, try vector.string("senderPubkey"), vector.name)
                 XCTAssertEqual(letter.sentAt, Int64(try vector.int("timestamp")), vector.name)
@@ -27,9 +28,57 @@ final class PrivateEnvelopeTests: XCTestCase {
 
     private func open(_ vector: VectorCase) throws -> PrivateLetter? {
         let key = try XCTUnwrap(NostrSecretKey(vector.bytes("recipientPrivateKey")))
-        return try VerifiedEvent(verifying: vector.object("event").nostrEvent()).flatMap {
+        if let recipient = try vector.optionalString("recipientPubkey") {
+            XCTAssertEqual(key.publicKey.hex, recipient, vector.name)
+        }
+        return (try? vector.object("event").nostrEvent()).flatMap { VerifiedEvent(verifying: $0) }.flatMap {
             try? PrivateEnvelope.open($0, with: key)
         }
+    }
+
+    /// The sender's part: our own envelope for the same two opens likewise, and the reference's random bytes give the
+    /// reference's layers, byte for byte, of the texts inside (the order of JSON members is free, so that the texts
+    /// themselves differ from ours).
+    private func checkMaking(_ vector: VectorCase) throws {
+        guard let privateKey = try vector.optionalBytes("senderPrivateKey") else { return }
+        let sender = try XCTUnwrap(NostrSecretKey(privateKey))
+        let recipient = try XCTUnwrap(NostrSecretKey(vector.bytes("recipientPrivateKey")))
+        XCTAssertEqual(sender.publicKey.hex, try vector.string("senderPubkey"), vector.name)
+        let letter = PrivateLetter(
+            sender: sender.publicKey, content: try vector.string("content"), sentAt: Int64(try vector.int("timestamp")))
+        var random = SeededRandom(seed: 9)
+        let now = WallTime(milliseconds: UInt64(letter.sentAt) * 1_000 + 999)
+        let own = PrivateEnvelope.wrap(letter.content, from: sender, to: recipient.publicKey, at: now, using: &random)
+        XCTAssertEqual(try PrivateEnvelope.open(XCTUnwrap(own), with: recipient), letter, vector.name)
+
+        guard !vector.isNull("randomDraws") else { return }
+        let draws = try vector.objects("randomDraws").map { (use: try $0.string("use"), bytes: try $0.bytes("bytes")) }
+        let nonces = draws.filter { $0.bytes.count == 24 }.map(\.bytes)
+        let once = try XCTUnwrap(draws.first { $0.use.hasSuffix("PrivateKey") }, vector.name).bytes
+        let auxiliary = draws.filter { $0.bytes.count == 32 && !$0.use.hasSuffix("PrivateKey") }.map(\.bytes)
+        guard nonces.count == 2, auxiliary.count == 2 else { return XCTFail("\(vector.name): other draws") }
+        let wrap = try vector.object("event").nostrEvent()
+        let inner = try check(
+            wrap, by: XCTUnwrap(NostrSecretKey(once)), for: recipient, nonce: nonces[1], auxiliary: auxiliary[1],
+            vector.name)
+        let seal = try NostrEvent(json: inner)
+        let message = try check(
+            seal, by: sender, for: recipient, nonce: nonces[0], auxiliary: auxiliary[0], vector.name)
+        XCTAssertEqual(try NostrEvent(json: message).content, letter.content, vector.name)
+        for event in [wrap, seal] { XCTAssertLessThanOrEqual(abs(event.createdAt - letter.sentAt), 900, vector.name) }
+    }
+
+    /// - Returns: the text inside.
+    private func check(
+        _ event: NostrEvent, by author: NostrSecretKey, for recipient: NostrSecretKey, nonce: [UInt8],
+        auxiliary: [UInt8], _ name: String
+    ) throws -> [UInt8] {
+        XCTAssertEqual(event.pubkey, author.publicKey.hex, name)
+        let text = try XCTUnwrap(EnvelopeLayer.open(event.content, by: recipient, from: author.publicKey), name)
+        let content = EnvelopeLayer.seal(text, from: author, to: recipient.publicKey, nonce: nonce)
+        XCTAssertEqual(content, event.content, name)
+        XCTAssertEqual(author.sign(event.computedID.bytes, auxiliary: auxiliary).map(Hex.encode), event.sig, name)
+        return text
     }
 
     /// Envelopes that released apps made.
