@@ -26,11 +26,13 @@ final class CipherTests: XCTestCase {
                     associated: try vector.optionalBytes("aad") ?? [])
                 XCTAssertNil(opened, vector.name)
             case "bad_sizes":
-                XCTAssertFalse(try vector.bool("accepted"))
+                let isAccepted = try vector.bool("accepted")
                 let key = SecretBytes(copying: [UInt8](repeating: 0, count: try vector.int("keyLength")))
                 let nonce = [UInt8](repeating: 0, count: try vector.int("nonceLength"))
-                XCTAssertNil(XChaChaPoly.seal([1], key: key, nonce: nonce), vector.name)
-                XCTAssertNil(XChaChaPoly.open([UInt8](repeating: 0, count: 32), key: key, nonce: nonce), vector.name)
+                let sealed = XChaChaPoly.seal([1], key: key, nonce: nonce)
+                XCTAssertEqual(sealed != nil, isAccepted, vector.name)
+                let opened = XChaChaPoly.open(sealed ?? [UInt8](repeating: 0, count: 32), key: key, nonce: nonce)
+                XCTAssertEqual(opened != nil, isAccepted, vector.name)
             default: throw vector.unknownKind
             }
         }

@@ -10,8 +10,17 @@ final class DeviceSeedTests: XCTestCase {
             let seed = try XCTUnwrap(DeviceSeed(vector.bytes("deviceSeed")))
             let key: NostrSecretKey
             switch vector.kind {
-            case "geohash": key = seed.derive(label: try vector.string("geohash"))
-            case "bridge": key = seed.derive(label: "bridge|" + (try vector.string("cell")))
+            case "geohash":
+                let geohash = try vector.string("geohash")
+                key = seed.derive(label: geohash)
+                // A channel's key is that of its name in lower case.
+                if geohash == geohash.lowercased() {
+                    XCTAssertEqual(seed.channel(geohash).publicKey, key.publicKey, vector.name)
+                }
+            case "bridge":
+                let cell = try vector.string("cell")
+                key = seed.derive(label: "bridge|" + cell)
+                XCTAssertEqual(seed.bridge(cell: cell).publicKey, key.publicKey, vector.name)
             default: throw vector.unknownKind
             }
             XCTAssertEqual(key.privateKey.exposed, try vector.bytes("privateKey"), vector.name)

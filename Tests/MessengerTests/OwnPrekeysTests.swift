@@ -24,17 +24,22 @@ final class OwnPrekeysTests: XCTestCase {
         var prekeys = OwnPrekeys()
         let owner = try Samples.b()
         var now = WallTime(milliseconds: 0)
+        var consumed: [UInt32: WallTime] = [:]
+        var isAskedAgain = false
         for step in try vector.objects("steps") {
             let name = try step.string("step")
-            if let isAvailable = try? step.bool("available") {
+            if !step.isNull("available") {
                 // The second question comes once more than 48 h have passed since the consumption.
-                if !isAvailable { now = now.later(hours: 1) }
-                XCTAssertEqual(prekeys.key(0, at: now) != nil, isAvailable, name)
+                if isAskedAgain { now = try XCTUnwrap(consumed[0], name).later(hours: 48, milliseconds: 1) }
+                isAskedAgain = true
+                XCTAssertEqual(prekeys.key(0, at: now) != nil, try step.bool("available"), name)
                 continue
             }
+            isAskedAgain = false
             now = WallTime(milliseconds: try step.uint64("nowMs"))
-            let words = name.split(separator: " ")
-            if words.first == "consume", let id = UInt32(words[1]) {
+            let words = name.split(separator: " ").prefix(2)
+            if words.first == "consume", let id = words.last.flatMap({ UInt32($0) }) {
+                if consumed[id] == nil { consumed[id] = now }
                 _ = prekeys.consume(id, at: now, using: &random)
             } else {
                 _ = prekeys.maintain(at: now, using: &random)

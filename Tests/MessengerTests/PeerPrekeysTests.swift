@@ -12,11 +12,13 @@ final class PeerPrekeysTests: XCTestCase {
             guard vector.kind == "script" else { throw vector.unknownKind }
             var store = PeerPrekeys()
             var now = WallTime(milliseconds: UInt64(try vector.int("startUnix")) * 1_000)
+            var owners: Set<[UInt8]> = []
             for (index, operation) in try vector.objects("ops").enumerated() {
                 let name = "\(vector.name) step \(index)"
                 switch try operation.string("op") {
                 case "ingest":
                     let bundle = try XCTUnwrap(PrekeyBundle(payload: operation.bytes("bundle")), name)
+                    owners.insert(bundle.noisePublicKey)
                     XCTAssertEqual(store.store(bundle) != .outdated, try operation.bool("stored"), name)
                 case "assign":
                     let owner = try XCTUnwrap(NoisePublicKey(operation.bytes("recipient")))
@@ -30,6 +32,8 @@ final class PeerPrekeysTests: XCTestCase {
                 case let other: throw VectorError.unknownKind(other)
                 }
             }
+            let owner = try vector.bytes("owner")
+            XCTAssertTrue(owners.isEmpty || owners.contains(owner), vector.name)
         }
     }
 
