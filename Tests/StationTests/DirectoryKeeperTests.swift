@@ -103,6 +103,31 @@ final class DirectoryKeeperTests: XCTestCase {
         XCTAssertEqual(fetcher.asked.count, 1)
     }
 
+    /// Chapter 05 §14.3: Tor becoming ready forces a fetch, also of a list that is young.
+    func testARouteThatOpensForcesAFetchAndARelayOfAnOpenOneDoesNot() {
+        NostrArchive(vault).keep(directory: csv(0..<60), fetchedAt: loop.now.wall)
+        loop.advance(by: .hours(2))
+        let keeper = keeper()
+        XCTAssertTrue(fetcher.asked.isEmpty)
+        keeper.routeOpened()
+        XCTAssertTrue(fetcher.asked.isEmpty)
+        isRouteOpen = false
+        loop.advance(by: .seconds(60))
+        isRouteOpen = true
+        keeper.routeOpened()
+        XCTAssertEqual(fetcher.asked.count, 1)
+        fetcher.answer?(.failure(DocumentFailure(text: "no way")))
+        loop.advance(by: .seconds(60))
+        XCTAssertEqual(fetcher.asked.count, 2, "and that it failed, a retry")
+        fetcher.answer?(.success(csv(0..<60)))
+        isRouteOpen = false
+        loop.advance(by: .seconds(59))
+        keeper.routeOpened()
+        isRouteOpen = true
+        keeper.routeOpened()
+        XCTAssertEqual(fetcher.asked.count, 2, "not within a minute of a success")
+    }
+
     func testAFailureIsToldAndTriedAgainWithGrowingPauses() {
         let keeper = keeper()
         var times: [Int64] = []

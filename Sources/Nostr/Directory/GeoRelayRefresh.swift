@@ -34,13 +34,13 @@ public struct GeoRelayRefresh: Sendable {
     /// - Parameter forced: the route has just become usable, or somebody waits for a directory.
     public mutating func begin(forced: Bool = false, at now: Now) -> Bool {
         guard !isFetching else { return false }
-        if forced {
-            guard age(at: now).map({ $0 >= GeoRelayRefresh.forcedInterval }) ?? true else { return false }
-        } else {
+        if !forced {
             guard now.monotonic >= nextAttempt else { return false }
             nextAttempt = now.monotonic + GeoRelayRefresh.checkInterval
-            guard age(at: now).map({ $0 >= GeoRelayRefresh.maximumAge }) ?? true else { return false }
         }
+        // Trying again what failed is as good as forced: it may have been.
+        let youngest = forced || failures > 0 ? GeoRelayRefresh.forcedInterval : GeoRelayRefresh.maximumAge
+        guard age(at: now).map({ $0 >= youngest }) ?? true else { return false }
         isFetching = true
         return true
     }

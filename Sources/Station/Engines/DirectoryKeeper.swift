@@ -50,6 +50,7 @@ final class DirectoryKeeper {
     private let fetcher: (any DocumentFetcher)?
     /// Whether relays may be dialled right now; so may then the list's server.
     var isRouteOpen: () -> Bool = { false }
+    private var wasRouteOpen = false
     private var url: NostrRelayURL?
     private var refresh: GeoRelayRefresh?
     private var timer: (any Cancellable)?
@@ -90,6 +91,7 @@ final class DirectoryKeeper {
         url = settings.directoryURL.isEmpty ? nil : NostrRelayURL(settings.directoryURL)
         guard url != nil, fetcher != nil else { return }
         refresh = GeoRelayRefresh(lastSuccess: cached?.fetchedAt, at: loop.now)
+        wasRouteOpen = isRouteOpen()
         look()
     }
 
@@ -105,10 +107,14 @@ final class DirectoryKeeper {
         look(forced: fetchProblem != nil)
     }
 
+    /// A route that was closed and is open now forces a fetch (chapter 05 §14.3).
     private func look(forced: Bool = false) {
         timer?.cancel()
         timer = loop.schedule(after: DirectoryLimits.look) { [weak self] in self?.look() }
-        guard let url, let fetcher, isRouteOpen(), refresh?.begin(forced: forced, at: loop.now) ?? false else { return }
+        let isOpen = isRouteOpen()
+        let isForced = forced || !wasRouteOpen
+        wasRouteOpen = isOpen
+        guard let url, let fetcher, isOpen, refresh?.begin(forced: isForced, at: loop.now) ?? false else { return }
         let generation = generation
         fetcher.fetch(
             url, as: .directory, accept: "text/csv", limit: GeoRelayDirectory.maximumFileBytes,
