@@ -129,6 +129,18 @@ final class InboundTests: XCTestCase {
         XCTAssertEqual(harness.status(a)?.violations, 0)
     }
 
+    /// Chapter 06 §5.6: the envelope inside has an end of its own.
+    func testADropIsNotJudgedByItsExpirationTag() {
+        let harness = ClientHarness.channel()
+        harness.subscribe("drops", NostrFilter(kinds: [EventKind.courierDrop], tags: ["x": ["00"]]), to: a)
+        for value in ["1", "\(harness.now.wall.unixSeconds)", "soon"] {
+            let drop = harness.event(kind: EventKind.courierDrop, extraTags: [["x", "00"], ["expiration", value]])
+            harness.deliver(drop.event, under: "drops", from: a)
+            XCTAssertEqual(harness.events.last?.event, drop, value)
+        }
+        XCTAssertEqual(harness.client.drops[.eventExpired], 0)
+    }
+
     func testLateAnswersToAReplacedFilterAreNotHeldAgainstTheRelay() {
         let harness = ClientHarness.channel()
         harness.advance(.seconds(2))

@@ -101,8 +101,11 @@ extension NostrEvent {
         tags.contains { $0.count >= 2 && $0[0].hasSameBytes(as: name) && $0[1].hasSameBytes(as: value) }
     }
 
-    /// Expiry of NIP-40 in Unix seconds; nil without a usable `expiration` tag.
-    public var expiration: Int64? { firstValue(ofTag: "expiration").flatMap { Int64($0) } }
+    /// Expiry of NIP-40 in Unix seconds; nil without a usable `expiration` tag, and of drops: the envelope inside says
+    /// itself when it ends, and only that counts (chapter 06 §5.6).
+    public var expiration: Int64? {
+        kind == EventKind.courierDrop ? nil : firstValue(ofTag: "expiration").flatMap { Int64($0) }
+    }
 
     /// Whether receivers' structural limits admit it (chapter 05 §1.1).
     public var isWithinLimits: Bool {
