@@ -65,6 +65,22 @@ final class StoreOrderTests: XCTestCase {
         second.close()
     }
 
+    /// Chapter 06 §5.8: 512 of each.
+    func testEventsAndLettersDoNotPushEachOtherOut() {
+        let first = vault(BoxStores.all)
+        let mail = MailArchive(first)
+        let letters = (0..<512).map { Array(bytes($0).suffix(16)) }
+        for number in 0..<512 {
+            mail.keep(DealtDrop(name: bytes(number), at: time(0)), at: loop.now.monotonic)
+            mail.keep(DealtDrop(name: letters[number], at: time(0)), at: loop.now.monotonic)
+        }
+        first.close()
+        let second = vault(BoxStores.all)
+        let dealt = Set(MailArchive(second).dealt.map(\.name))
+        XCTAssertEqual(dealt, Set((0..<512).map { bytes($0) } + letters))
+        second.close()
+    }
+
     func testWhatIsRememberedAnewIsNotWhatTheVaultForgetsFirst() throws {
         let first = vault(BoxStores.all + BoxStores.chat)
         let (mail, letters) = (MailArchive(first), MessengerArchive(first, in: folder, masterKey: key))
@@ -78,7 +94,7 @@ final class StoreOrderTests: XCTestCase {
         first.close()
 
         let second = vault(BoxStores.all + BoxStores.chat)
-        let dealt = second.read(BoxStores.dealtDrops) { DealtDrop(key: $0, value: $1) }
+        let dealt = MailArchive(second).dealt
         XCTAssertEqual(dealt.first { $0.name == bytes(0) }?.at, time(25))
         XCTAssertFalse(dealt.contains { $0.name == bytes(1) })
         XCTAssertEqual(dealt.last?.name, bytes(599))

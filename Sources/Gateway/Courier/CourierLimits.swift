@@ -52,7 +52,7 @@ public enum CourierLimits {
     /// Regular refresh, and least time between two that announces cause (chapter 06 §5.5).
     static let refreshInterval = Interval.minutes(30)
     static let refreshSpacing = Interval.seconds(60)
-    /// Drops dealt with that are remembered: entries, and age in milliseconds (chapter 06 §5.8).
+    /// Drops dealt with that are remembered: events, as many envelopes, and age in milliseconds (chapter 06 §5.8).
     public static let rememberedDrops = 512
     static let rememberedFor: UInt64 = 86_400_000
     /// Fetched drops whose addressee has no proven link yet (chapter 06 §5.6).

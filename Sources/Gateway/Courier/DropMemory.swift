@@ -7,6 +7,8 @@ public struct DealtDrop: Hashable, Sendable {
     public let name: [UInt8]
     public let at: WallTime
 
+    public var isLetter: Bool { name.count == MailID.size }
+
     public init(name: [UInt8], at: WallTime) {
         self.name = name
         self.at = at
@@ -14,20 +16,26 @@ public struct DealtDrop: Hashable, Sendable {
 }
 
 /// What was dealt with in the last 24 hours. Relays tell a whole day again whenever they are asked, and every gateway
-/// drops an envelope under event IDs of its own (chapter 06 §5.6, §5.8).
+/// drops an envelope under event IDs of its own (chapter 06 §5.6, §5.8). Events and envelopes each have their own room.
 struct DropMemory {
-    private var names = RecentSet<[UInt8]>(capacity: CourierLimits.rememberedDrops, life: CourierLimits.rememberedFor)
+    private typealias Names = RecentSet<[UInt8]>
+    private var events = Names(capacity: CourierLimits.rememberedDrops, life: CourierLimits.rememberedFor)
+    private var letters = Names(capacity: CourierLimits.rememberedDrops, life: CourierLimits.rememberedFor)
 
-    func contains(_ event: EventID, at now: WallTime) -> Bool { names.contains(event.bytes, at: now) }
-    func contains(_ letter: MailID, at now: WallTime) -> Bool { names.contains(letter.bytes, at: now) }
+    func contains(_ event: EventID, at now: WallTime) -> Bool { events.contains(event.bytes, at: now) }
+    func contains(_ letter: MailID, at now: WallTime) -> Bool { letters.contains(letter.bytes, at: now) }
 
     /// What to keep on a disk; nothing for what is known.
-    mutating func insert(_ event: EventID, at now: WallTime) -> DealtDrop? { insert(event.bytes, at: now) }
-    mutating func insert(_ letter: MailID, at now: WallTime) -> DealtDrop? { insert(letter.bytes, at: now) }
+    mutating func insert(_ event: EventID, at now: WallTime) -> DealtDrop? {
+        events.insert(event.bytes, at: now) ? DealtDrop(name: event.bytes, at: now) : nil
+    }
 
-    mutating func restore(_ dealt: [DealtDrop]) { names.restore(dealt.map { ($0.name, at: $0.at) }) }
+    mutating func insert(_ letter: MailID, at now: WallTime) -> DealtDrop? {
+        letters.insert(letter.bytes, at: now) ? DealtDrop(name: letter.bytes, at: now) : nil
+    }
 
-    private mutating func insert(_ name: [UInt8], at now: WallTime) -> DealtDrop? {
-        names.insert(name, at: now) ? DealtDrop(name: name, at: now) : nil
+    mutating func restore(_ dealt: [DealtDrop]) {
+        events.restore(dealt.filter { !$0.isLetter }.map { ($0.name, at: $0.at) })
+        letters.restore(dealt.filter(\.isLetter).map { ($0.name, at: $0.at) })
     }
 }

@@ -67,15 +67,18 @@ enum BoxStores {
     static let mail = VaultStore(
         number: 30, name: "mail", records: CourierLimits.gateway.total,
         bytes: CourierLimits.gateway.total * (CarriedEnvelope.largestRecord + 128))
-    /// Drops that were dealt with, for a day.
+    /// Drops that were dealt with, for a day, and the letters that came where they belong.
     static let dealtDrops = VaultStore(
         number: 31, name: "dealt-drops", records: CourierLimits.rememberedDrops,
+        bytes: CourierLimits.rememberedDrops * 256)
+    static let dealtMail = VaultStore(
+        number: 32, name: "dealt-mail", records: CourierLimits.rememberedDrops,
         bytes: CourierLimits.rememberedDrops * 256)
 
     /// The last known time, below which no later run goes without the operator's word.
     static let clock = VaultStore(number: 8, name: "clock", records: 1, bytes: 256)
 
     static let all = [
-        history, board, identities, publications, carried, directory, boardCopies, mail, dealtDrops, clock,
+        history, board, identities, publications, carried, directory, boardCopies, mail, dealtDrops, dealtMail, clock,
     ]
 }

@@ -53,7 +53,8 @@ final class MailArchive {
     func keep(_ drop: DealtDrop, at now: Instant) {
         var value: [UInt8] = []
         value.append(bigEndian: drop.at.milliseconds)
-        vault.put(value, for: drop.name, in: BoxStores.dealtDrops, isNewest: true, within: horizon(at: now))
+        let store = drop.isLetter ? BoxStores.dealtMail : BoxStores.dealtDrops
+        vault.put(value, for: drop.name, in: store, isNewest: true, within: horizon(at: now))
     }
 
     /// What is lost when this is lost is that a letter goes twice to somebody who knows it: no reason to wait for the
@@ -67,6 +68,10 @@ final class MailArchive {
 
     // MARK: Into the engine
 
+    var dealt: [DealtDrop] {
+        [BoxStores.dealtDrops, BoxStores.dealtMail].flatMap { vault.read($0) { DealtDrop(key: $0, value: $1) } }
+    }
+
     /// Call it once, before the courier starts.
     func restore(into courier: Courier, at now: Now) {
         let rows = vault.read(BoxStores.mail) { key, value in
@@ -79,7 +84,7 @@ final class MailArchive {
         }
         let carried = rows.map(\.mail)
         for mail in carried { publications[mail.id] = mail.publications }
-        courier.restore(carried, dealt: vault.read(BoxStores.dealtDrops) { DealtDrop(key: $0, value: $1) }, at: now)
+        courier.restore(carried, dealt: dealt, at: now)
     }
 }
 
