@@ -220,14 +220,19 @@ final class PublicationTests: XCTestCase {
         XCTAssertNotNil(harness.status(b)?.lastAccepted)
     }
 
-    func testDuplicateIsSuccessWhateverTheFlagSays() {
-        for flag in [true, false] {
+    /// Chapter 05 §6.8: success is a true flag, whatever is said behind it.
+    func testADuplicateIsSuccessByItsFlagOnly() {
+        let expected: [(flag: Bool, outcome: PublicationOutcome, counted: RelayAnswer)] = [
+            (true, .accepted(by: a), .duplicate), (false, .failed(.rejected), .other),
+        ]
+        for (flag, outcome, counted) in expected {
             let harness = connected(a)
             let event = harness.event(kind: 1_401)
             harness.perform { _ = $0.publishConfirmed(event, to: [a], at: $1) }
             harness.answer(event, flag, "duplicate: exists", from: a)
-            XCTAssertEqual(harness.published.first?.outcome, .accepted(by: a))
-            XCTAssertEqual(harness.status(a)?.answers[.duplicate], 1)
+            XCTAssertEqual(harness.published.first?.outcome, outcome)
+            XCTAssertEqual(harness.status(a)?.answers[counted], 1)
+            XCTAssertEqual(harness.status(a)?.lastAccepted != nil, flag)
         }
     }
 

@@ -2,6 +2,7 @@
 /// prefix is a stranger's and is not kept.
 public enum RelayAnswer: String, CaseIterable, Sendable {
     case accepted
+    /// Accepted before.
     case duplicate
     case blocked
     case rateLimited = "rate-limited"
@@ -12,7 +13,7 @@ public enum RelayAnswer: String, CaseIterable, Sendable {
     case muted = "mute"
     case unsupported
     case error
-    /// No prefix, or none known.
+    /// No prefix, none known, or one that the flag contradicts.
     case other
 
     init(prefixOf message: JSONString?) {
@@ -23,6 +24,13 @@ public enum RelayAnswer: String, CaseIterable, Sendable {
             } ?? .other
     }
 
-    /// A relay that has the event already is as good as one that takes it, whatever its flag says.
+    /// What it means behind the flag of an accepted event: only whether the relay had it already counts.
+    var ofAccepted: RelayAnswer { self == .duplicate ? .duplicate : .accepted }
+
+    /// What it means behind the flag of a refused event. NIP-01 has a relay accept what it has already: one that
+    /// refuses it need not have it (chapter 05 §6.8).
+    var ofRefused: RelayAnswer { self == .duplicate ? .other : self }
+
+    /// A relay that has the event already is as good as one that takes it.
     public var isSuccess: Bool { self == .accepted || self == .duplicate }
 }

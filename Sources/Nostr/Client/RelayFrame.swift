@@ -25,7 +25,7 @@ enum RelayFrame {
             try scanner.expect(",")
             guard let isAccepted = try scanner.boolean() else { throw .malformed }
             let answer = RelayAnswer(prefixOf: try optionalString(&scanner))
-            frame = .ok(event: event, isAccepted && answer != .duplicate ? .accepted : answer)
+            frame = .ok(event: event, isAccepted ? answer.ofAccepted : answer.ofRefused)
         } else if command.equals("EOSE") {
             frame = .endOfStored(subscription: try nextString(&scanner))
         } else if command.equals("CLOSED") {
