@@ -31,6 +31,7 @@ final class VerifiedFrameTests: XCTestCase {
         XCTAssertEqual(packet.signature, try vector.bytes("signature"), vector.name)
         let encoded = try packet.encoded()
         XCTAssertEqual(encoded, try vector.bytes("signedEncodedUnpadded"), vector.name)
+        XCTAssertEqual(try Frame(encoded).layout.isCompressed, try vector.bool("compressed"), vector.name)
         XCTAssertEqual(try packet.encoded(padded: true), try vector.bytes("signedEncodedPadded"), vector.name)
         let verified = try XCTUnwrap(VerifiedFrame(verifying: Frame(encoded), under: key.publicKey), vector.name)
         XCTAssertEqual(verified.packet.payload, packet.payload, vector.name)

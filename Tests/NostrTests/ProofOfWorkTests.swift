@@ -29,7 +29,11 @@ final class ProofOfWorkTests: XCTestCase {
         XCTAssertEqual(VerifiedEvent(verifying: event)?.proofOfWork, try vector.int("difficulty"), vector.name)
 
         let key = try XCTUnwrap(NostrSecretKey(vector.bytes("privateKey")))
-        let template = EventTemplate(kind: event.kind, tags: event.tags.dropLast(), content: event.content)
+        XCTAssertEqual(key.publicKey.hex, event.pubkey, vector.name)
+        let work = try XCTUnwrap(event.tags.last { $0.first == "nonce" }, vector.name)
+        XCTAssertEqual(work.last, String(try vector.int("target")), vector.name)
+        let template = EventTemplate(
+            kind: event.kind, tags: event.tags.filter { $0.first != "nonce" }, content: event.content)
         var miner = ProofOfWorkMiner(
             template, author: key.publicKey, createdAt: event.createdAt, target: try vector.int("target"), nonce: 7,
             at: .zero)
