@@ -15,8 +15,8 @@ final class RelayDropsTests: XCTestCase {
     private var now = Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000))
     private var random = SeededRandom(seed: 5)
     private lazy var client = NostrClient(defaultRelays: relays, random: SeededRandom(seed: 6))
-    private lazy var drops = RelayDrops(
-        client: client, own: NoiseStaticKey.generate(using: &random).publicKey, random: SeededRandom(seed: 7))
+    private lazy var own = NoiseStaticKey.generate(using: &random).publicKey
+    private lazy var drops = RelayDrops(client: client, own: own, random: SeededRandom(seed: 7))
     /// What a relay makes of an event; nil: it says nothing.
     private var answer: Bool? = true
     private var open: Set<NostrSocketID> = []
@@ -25,6 +25,9 @@ final class RelayDropsTests: XCTestCase {
     private var written: [String] = []
     private var events: Set<String> = []
     private var outcomes: [(messageID: String, isConfirmed: Bool)] = []
+    /// Of the first relay, which is asked for what it keeps; nil: none is.
+    private var lasting: NostrSocketID?
+    private var requests: [String] = []
 
     override func setUp() {
         client.setGate(.open, at: now)
@@ -36,19 +39,25 @@ final class RelayDropsTests: XCTestCase {
         while let effect = client.nextEffect() {
             switch effect {
             case .dial(let socket):
-                guard socket.isolation != nil else { continue }
+                guard socket.isolation != nil else {
+                    if socket.relay == relays[0] { lasting = socket }
+                    continue
+                }
                 open.insert(socket)
                 mostOpen = max(mostOpen, open.count)
                 client.relayOpened(socket, at: now)
             case .close(let socket, _): open.remove(socket)
             case .send(let frame, let socket): take(String(decoding: frame, as: UTF8.self), on: socket)
             case .published(let id, let outcome): drops.published(id, outcome, at: now)
+            case .event(let event, _): drops.take(event, at: now)
+            case .endOfStored(let subscription, let extent): drops.loaded(subscription, extent, at: now)
             default: break
             }
         }
     }
 
     private func take(_ frame: String, on socket: NostrSocketID) {
+        guard frame.hasPrefix("[\"EVENT\"") else { return requests.append(frame) }
         func member(after mark: String) -> String? {
             frame.range(of: mark).map { String(frame[$0.upperBound...].prefix { $0 != "\"" }) }
         }
@@ -175,5 +184,52 @@ final class RelayDropsTests: XCTestCase {
         now = now.advanced(by: .seconds(1))
         drops.take(try XCTUnwrap(Courier.drop(of: mail, at: now.wall, using: &random)), at: now)
         XCTAssertEqual(letters.count, 2, "too late")
+    }
+
+    /// Anybody can leave them under anybody's tag.
+    func testWorthlessDropsOfAFullAnswerHideNoLetter() throws {
+        client.setDefaultRelays([relays[0]], at: now)
+        drops.ask(at: now)
+        settle()
+        let socket = try XCTUnwrap(lasting)
+        client.relayOpened(socket, at: now)
+        settle()
+        let made = now.wall.unixSeconds
+        var letters: [CourierEnvelope] = []
+        drops.onLetter = {
+            letters.append($0)
+            return true
+        }
+        let tag = Hex.encode(CourierTag.tag(for: own, day: CourierEnvelope.day(at: now.wall)))
+        let worthless = try XCTUnwrap(
+            VerifiedEvent.signed(
+                kind: EventKind.courierDrop, tags: [["x", tag]], content: "", createdAt: made - 3,
+                key: .generate(using: &random), using: &random))
+        let mail = CourierEnvelope(
+            recipientTag: try XCTUnwrap(Hex.decode(tag)),
+            expiry: WallTime(milliseconds: now.wall.milliseconds + 1_000), ciphertext: [1])
+        let past = WallTime(milliseconds: now.wall.milliseconds - 3_600_000)
+        let letter = try XCTUnwrap(Courier.drop(of: mail, at: past, using: &random))
+        func say(_ text: String) {
+            client.received(Array(text.utf8), on: socket, at: now)
+            settle()
+        }
+        func tell(_ event: VerifiedEvent, under id: String) {
+            say("[\"EVENT\",\"\(id)\",\(String(decoding: event.event.json(), as: UTF8.self))]")
+        }
+        for _ in 0..<100 { tell(worthless, under: "bridge-courier-drops") }
+        say("[\"EOSE\",\"bridge-courier-drops\"]")
+        XCTAssertEqual(requests.count, 2)
+        XCTAssertTrue(requests[1].hasPrefix("[\"REQ\",\"bridge-courier-drops-older\""), requests[1])
+        XCTAssertTrue(requests[1].contains("\"until\":\(made - 3)"), requests[1])
+        for _ in 0..<3 { tell(worthless, under: "bridge-courier-drops-older") }
+        tell(letter, under: "bridge-courier-drops-older")
+        say("[\"EOSE\",\"bridge-courier-drops-older\"]")
+        XCTAssertEqual(letters, [mail])
+        XCTAssertEqual(requests[2], "[\"CLOSE\",\"bridge-courier-drops-older\"]")
+        tell(letter, under: "bridge-courier-drops-older-2")
+        say("[\"EOSE\",\"bridge-courier-drops-older-2\"]")
+        XCTAssertEqual(requests.count, 5, "it has nothing older")
+        XCTAssertEqual(letters, [mail])
     }
 }

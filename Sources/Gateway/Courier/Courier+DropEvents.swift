@@ -34,11 +34,13 @@ extension Courier {
     }
 
     /// What asks relays for the drops of a day under these tags, in hexadecimal (chapter 06 §5.5).
-    public static func filter(_ tags: [String], at wall: WallTime) -> NostrFilter {
+    /// - Parameter until: Unix seconds; nil for now.
+    public static func filter(_ tags: [String], at wall: WallTime, until: Int64? = nil) -> NostrFilter {
         NostrFilter(
-            kinds: [EventKind.courierDrop], tags: ["x": tags], since: firstSecond(at: wall),
+            kinds: [EventKind.courierDrop], tags: ["x": tags], since: firstSecond(at: wall), until: until,
             limit: CourierLimits.dropLimit)
     }
 
-    static func firstSecond(at wall: WallTime) -> Int64 { wall.unixSeconds - CourierLimits.dropLookBack }
+    /// How far back drops are read, in Unix seconds.
+    public static func firstSecond(at wall: WallTime) -> Int64 { wall.unixSeconds - CourierLimits.dropLookBack }
 }

@@ -66,21 +66,14 @@ extension Courier {
     public func loaded(_ subscription: String, _ extent: StoredExtent, at now: Now) {
         guard isUsingRelays, configuration.policy.readsAllDrops else { return }
         let since = Courier.firstSecond(at: now.wall)
-        let whole = pages.turned(subscription, extent, since: since)
-        if whole == nil {
-            pages.answered(subscription, extent, since: since)
-        } else {
-            emit(.unsubscribe(id: subscription))
-        }
+        if pages.loaded(subscription, extent, since: since) { emit(.unsubscribe(id: subscription)) }
         readOn(at: now)
-        if pages.isWaiting(whole ?? subscription) { outcomes.count(.dropsUnread) }
+        if pages.isBehind { outcomes.count(.dropsUnread) }
     }
 
     private func readOn(at now: Now) {
         while let (page, subscription, until) = pages.take(at: now.monotonic) {
-            var filter = Courier.filter(subscribed[subscription] ?? [], at: now.wall)
-            filter.until = until
-            emit(.subscribe(id: page, filter))
+            emit(.subscribe(id: page, Courier.filter(subscribed[subscription] ?? [], at: now.wall, until: until)))
         }
     }
 

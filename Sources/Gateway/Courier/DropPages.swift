@@ -4,7 +4,7 @@ import Nostr
 /// Where relays have more drops for a subscription than they send at once: anybody can leave a hundred under anybody's
 /// tag, and what is older than those would be hidden behind them (NIP-01: the newest come first). One page after
 /// another is asked for, each older than the one before, until relays send nothing older or the day is over.
-struct DropPages {
+public struct DropPages {
     /// What a page's subscription is called after the one it is of. Two in turn: an end that a relay says late is not
     /// taken for that of the next page.
     private static let suffixes = ["-older", "-older-2"]
@@ -23,20 +23,35 @@ struct DropPages {
         var isWaiting: Bool { page == nil && next != nil }
     }
 
-    /// By subscription; as many as the watch set has filters.
+    /// By subscription, of which whoever asks has few.
     private var readings: [String: Reading] = [:]
     private var turns: UInt64 = 0
     private var budget = TokenBucket(capacity: CourierLimits.dropPages, perSecond: CourierLimits.dropPagesPerSecond)
 
-    mutating func began(_ subscription: String) { readings[subscription] = Reading() }
+    public init() {}
+
+    /// It was asked for, perhaps anew.
+    public mutating func began(_ subscription: String) { readings[subscription] = Reading() }
 
     /// - Returns: the page of it that is waited for.
-    mutating func ended(_ subscription: String) -> String? { readings.removeValue(forKey: subscription)?.page?.id }
+    public mutating func ended(_ subscription: String) -> String? {
+        readings.removeValue(forKey: subscription)?.page?.id
+    }
 
-    func isWaiting(_ subscription: String) -> Bool { readings[subscription]?.isWaiting ?? false }
+    /// Whether more than may be asked for now is to be read.
+    public var isBehind: Bool { readings.values.contains(where: \.isWaiting) }
+
+    /// What relays had has come.
+    /// - Parameter since: nothing older is asked for, in Unix seconds.
+    /// - Returns: whether it was a page, which is over now.
+    public mutating func loaded(_ subscription: String, _ extent: StoredExtent, since: Int64) -> Bool {
+        if turned(subscription, extent, since: since) { return true }
+        answered(subscription, extent, since: since)
+        return false
+    }
 
     /// What relays had for the subscription itself has come, of all that answered in time or of one that was late.
-    mutating func answered(_ subscription: String, _ extent: StoredExtent, since: Int64) {
+    private mutating func answered(_ subscription: String, _ extent: StoredExtent, since: Int64) {
         guard var reading = readings[subscription], let oldest = extent.oldest, oldest > since else { return }
         if reading.page == nil, reading.next == nil {
             reading.next = oldest
@@ -48,11 +63,11 @@ struct DropPages {
 
     /// A page has come. Some relays send fewer events than they are asked for and say nothing of it, so that only a
     /// page that goes no further back than the one before was the last.
-    /// - Returns: what it is a page of; nil for what is none, or is not waited for.
-    mutating func turned(_ page: String, _ extent: StoredExtent, since: Int64) -> String? {
+    /// - Returns: false for what is none, or is not waited for.
+    private mutating func turned(_ page: String, _ extent: StoredExtent, since: Int64) -> Bool {
         guard let (subscription, found) = readings.first(where: { $0.value.page?.id == page }),
             let asked = found.page?.until
-        else { return nil }
+        else { return false }
         var reading = found
         var next: Int64?
         if let oldest = extent.oldest {
@@ -63,12 +78,12 @@ struct DropPages {
         reading.next = next.flatMap { $0 > since ? $0 : nil }
         if reading.next == nil { (reading.next, reading.restart) = (reading.restart, nil) }
         readings[subscription] = reading
-        return subscription
+        return true
     }
 
     /// The page to ask for, those of the subscriptions in turn; nil when there is none, or too many were asked for
     /// lately.
-    mutating func take(at now: Instant) -> (page: String, subscription: String, until: Int64)? {
+    public mutating func take(at now: Instant) -> (page: String, subscription: String, until: Int64)? {
         let longestAgo = readings.filter(\.value.isWaiting).min {
             ($0.value.lastTurn, $0.key) < ($1.value.lastTurn, $1.key)
         }
@@ -85,6 +100,6 @@ struct DropPages {
     }
 
     var nextDeadline: Instant? {
-        readings.values.contains(where: \.isWaiting) ? budget.available(at: .zero) : nil
+        isBehind ? budget.available(at: .zero) : nil
     }
 }

@@ -1,6 +1,7 @@
 import Basics
 import Crypto
 import EventLoop
+import Gateway
 import Messenger
 import Nostr
 import Uplink
@@ -110,10 +111,14 @@ extension ChatPeer {
     func takes(_ event: VerifiedEvent, of subscription: String) -> Bool {
         switch subscription {
         case RelayMail.subscription: chat.mail?.take(event, at: loop.now)
-        case RelayDrops.subscription: chat.drops?.take(event, at: loop.now)
+        case _ where Courier.owns(subscription: subscription): chat.drops?.take(event, at: loop.now)
         default: return false
         }
         return true
+    }
+
+    func loaded(_ subscription: String, _ extent: StoredExtent) {
+        chat.drops?.loaded(subscription, extent, at: loop.now)
     }
 
     // MARK: The ways to somebody

@@ -41,6 +41,7 @@ final class RelayDrops {
     private var handled = BoundedSet<EventID>(capacity: RelayDropLimits.remembered)
     /// The day whose tags are asked for.
     private var day: UInt32?
+    private var pages = DropPages()
 
     init(client: NostrClient, own: NoisePublicKey, random: any RandomNumberGenerator) {
         self.client = client
@@ -104,15 +105,35 @@ final class RelayDrops {
 
     // MARK: In
 
-    /// Asks for the person's own, yesterday's to tomorrow's; again whenever the day has changed.
+    /// Asks for the person's own, yesterday's to tomorrow's; again whenever the day has changed. Call it every few
+    /// seconds.
     func ask(at now: Now) {
         let today = CourierEnvelope.day(at: now.wall)
-        guard today != day else { return }
-        day = today
+        if today != day {
+            day = today
+            if let page = pages.ended(RelayDrops.subscription) { client.unsubscribe(page, at: now) }
+            pages.began(RelayDrops.subscription)
+            subscribe(RelayDrops.subscription, until: nil, at: now)
+        }
+        readOn(at: now)
+    }
+
+    private func subscribe(_ id: String, until: Int64?, at now: Now) {
+        let tags = CourierTag.candidates(for: own, at: now.wall).map(Hex.encode).sorted()
         client.subscribe(
-            RelayDrops.subscription,
-            Courier.filter(CourierTag.candidates(for: own, at: now.wall).map(Hex.encode).sorted(), at: now.wall),
-            to: .defaultSet, movesSince: false, at: now)
+            id, Courier.filter(tags, at: now.wall, until: until), to: .defaultSet, movesSince: false, at: now)
+    }
+
+    /// What relays keep has come: a hundred worthless drops must not hide a letter.
+    func loaded(_ subscription: String, _ extent: StoredExtent, at now: Now) {
+        if pages.loaded(subscription, extent, since: Courier.firstSecond(at: now.wall)) {
+            client.unsubscribe(subscription, at: now)
+        }
+        readOn(at: now)
+    }
+
+    private func readOn(at now: Now) {
+        while let (page, _, until) = pages.take(at: now.monotonic) { subscribe(page, until: until, at: now) }
     }
 
     /// What does not open is not remembered: it may later.

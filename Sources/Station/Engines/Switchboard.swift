@@ -17,6 +17,8 @@ protocol SwitchboardObserver: AnyObject {
     /// Offers an event of a relay before the gateway has it.
     /// - Returns: whether it was meant for the observer.
     func takes(_ event: VerifiedEvent, of subscription: String) -> Bool
+    /// What relays had stored for a subscription has come.
+    func loaded(_ subscription: String, _ extent: StoredExtent)
 }
 
 extension SwitchboardObserver {
@@ -25,6 +27,7 @@ extension SwitchboardObserver {
     func retract(_ id: EventID) {}
     func relayConnectivityChanged(_ isConnected: Bool) {}
     func takes(_ event: VerifiedEvent, of subscription: String) -> Bool { false }
+    func loaded(_ subscription: String, _ extent: StoredExtent) {}
 }
 
 enum SwitchboardLimits {
@@ -246,6 +249,7 @@ final class Switchboard: LinkPortDelegate {
                 gateway.relayEvent(event, subscription: subscription, at: loop.now)
             }
         case .loaded(let subscription, let extent):
+            observer?.loaded(subscription, extent)
             if let notes, notes.owns(subscription: subscription) { notes.loaded() }
             if Courier.owns(subscription: subscription) { courier?.loaded(subscription, extent, at: loop.now) }
         case .connectivity(let isConnected):
