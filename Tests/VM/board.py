@@ -99,14 +99,15 @@ class Box(Program):
 
     def __init__(self, name, more, controller=0):
         self.home = SCRATCH / name
-        self.home.mkdir(parents=True, exist_ok=True)
+        self.markers = f"{self.home}/markers"
+        pathlib.Path(self.markers).mkdir(parents=True, exist_ok=True)
         self.socket = f"{self.home}/control"
         self.configuration = self.home / "bitgate.toml"
         self.configuration.write_text(
             f'state_directory = "{self.home}/state"\ncontrol_socket = "{self.socket}"\npanic.helper = "none"\n'
-            f'panic.marker_directory = "{self.home}"\nradio.adapters = ["hci{controller}"]\n'
+            f'panic.marker_directory = "{self.markers}"\nradio.adapters = ["hci{controller}"]\n'
             f'nostr.use_builtin_relays = false\n{more}\n')
-        for path in (self.home, self.configuration):
+        for path in (self.home, self.markers, self.configuration):
             os.chown(path, USER, USER)
         super().__init__(name, [
             "setpriv", f"--reuid={USER}", f"--regid={USER}", f"--groups={GPIO_GROUP}", "--inh-caps=-all,+net_admin",
