@@ -14,6 +14,7 @@ final class PanelSystemTests: XCTestCase {
     func testTheLampFollowsAHoldThatIsNotConfirmed() throws { try Self.group.verify() }
     func testTheWholeGestureWipesAndTheOutcomeIsShownUntilItWasSeen() throws { try Self.group.verify() }
     func testOnAReadOnlyCardTheLampTellsThatTheWipeFailedAndTheRadioIsOff() throws { try Self.group.verify() }
+    func testWhatAKilledBoxLeftOnTheAirIsTakenDownByAWipeThatCannotBeCompleted() throws { try Self.group.verify() }
     func testABoxWithoutTimeAndWithoutTorSaysSo() throws { try Self.group.verify() }
     func testAnAdapterThatIsTakenAwayIsAFaultUntilItIsBack() throws { try Self.group.verify() }
     func testAButtonPressedFromTheStartIsToldOfAndDoesNotWipe() throws { try Self.group.verify() }
