@@ -7,6 +7,9 @@ final class RadioGroup {
     /// They take a quarter of an hour and a machine to themselves, so that only `deploy/test` asks for them.
     static let isWanted = ProcessInfo.processInfo.environment["BITGATE_RADIO_TESTS"] != nil
 
+    /// How `deploy/vm` says that not the script but the machine failed.
+    private static let machineFailed: Int32 = 125
+
     private let script: String
     private let arguments: [String]
     private let machine: [String]
@@ -54,11 +57,20 @@ final class RadioGroup {
             guard fill.status == 0 else { return ([:], fill.errors) }
             environment["BITGATE_FILLED"] = filled
         }
-        let end = try Programs.start(
-            RadioGroup.vm,
-            machine + ["--limit", String(limit), "--", RadioGroup.python, "-B", "Tests/VM/\(script).py"] + arguments,
-            in: scratch, environment: environment
-        ).wait()
+        func play() throws -> Programs.Outcome {
+            try Programs.start(
+                RadioGroup.vm,
+                machine + ["--limit", String(limit), "--", RadioGroup.python, "-B", "Tests/VM/\(script).py"]
+                    + arguments,
+                in: scratch, environment: environment
+            ).wait()
+        }
+        var end = try play()
+        // An emulated kernel dies now and then while it patches its own code. A second death is not put up with.
+        if end.status == RadioGroup.machineFailed {
+            print("\(script): the machine died, and is started once more\n\(end.errors.suffix(2_000))")
+            end = try play()
+        }
         var verdicts: [String: String] = [:]
         for line in end.output.split(separator: "\n") {
             for prefix in ["ok ", "not ok "] where line.hasPrefix(prefix) {

@@ -77,6 +77,8 @@ def install():
     pathlib.Path("/etc/bitgate/bitgate.toml").write_text(CONFIGURATION)
     pathlib.Path("/etc/systemd/system/bitgate-test.target").write_text(TARGET)
     pathlib.Path("/etc/systemd/system/tor.service").write_text(TOR)
+    # The machine's own tor, which would come along.
+    pathlib.Path("/etc/systemd/system/tor@default.service").symlink_to("/dev/null")
     # They look through every folder of the machine that lends its files.
     for unit in ("systemd-tmpfiles-setup", "systemd-update-utmp", "systemd-timesyncd", "systemd-pcrphase-sysinit"):
         pathlib.Path(f"/etc/systemd/system/{unit}.service").symlink_to("/dev/null")
