@@ -106,8 +106,7 @@ final class BridgeVectorTests: XCTestCase {
     }
 
     private func story(_ vector: VectorCase) throws -> GatewayStory {
-        let story = GatewayStory(vector.name, label: vector.kind)
-        guard !story.steps.isEmpty else { throw VectorError.malformed("the name says nothing to do") }
+        let story = try GatewayStory(of: vector)
         return try vector.optionalInt("deposits").map(story.depositing) ?? story
     }
 

@@ -32,6 +32,12 @@ struct GatewayStory: Equatable {
     ]
     private static let relayWords: Set = ["echo", "copy", "copies", "event", "events", "first", "message", "messages"]
 
+    /// - Throws: where the case's name says nothing to do, rather than to pass for nothing.
+    init(of vector: VectorCase) throws {
+        self.init(vector.name, label: vector.kind)
+        guard !steps.isEmpty else { throw VectorError.malformed("the name says nothing to do") }
+    }
+
     /// - Parameter label: the case's kind, which its name may begin with.
     init(_ text: String, label: String) {
         var words = text.lowercased().split { !($0.isLetter || $0.isNumber || $0 == "-") }.map(String.init)

@@ -84,7 +84,7 @@ final class GatewayVectorTests: XCTestCase {
     }
 
     private func loop(_ vector: VectorCase) throws {
-        let story = try story(vector)
+        let story = try GatewayStory(of: vector)
         let rig = Rig(relays: !story.isOffline)
         let event = try Author(1).channelMessage()
         rig.play(story, in: .channel("u4pru")) { event }
@@ -93,7 +93,7 @@ final class GatewayVectorTests: XCTestCase {
     }
 
     private func rate(_ vector: VectorCase) throws {
-        let story = try story(vector)
+        let story = try GatewayStory(of: vector)
         let rig = try story.goesOn ? XCTUnwrap(rated) : Rig(relays: !story.isOffline)
         let author = try Author(2)
         var number = 0
@@ -103,12 +103,6 @@ final class GatewayVectorTests: XCTestCase {
         }
         rated = rig
         try checkTotals(rig, vector)
-    }
-
-    private func story(_ vector: VectorCase) throws -> GatewayStory {
-        let story = GatewayStory(vector.name, label: vector.kind)
-        guard !story.steps.isEmpty else { throw VectorError.malformed("the name says nothing to do") }
-        return story
     }
 
     private func checkTotals(_ rig: Rig, _ vector: VectorCase) throws {
