@@ -111,15 +111,7 @@ final class BridgeVectorTests: XCTestCase {
     }
 
     private func checkTotals(_ rig: Rig, _ vector: VectorCase) throws {
-        if let published = try vector.optionalInt("published") {
-            XCTAssertEqual(rig.published.count, published, vector.name)
-        }
-        if let queued = try vector.optionalInt("queued") {
-            XCTAssertEqual(rig.status.bridge.queuedDeposits.used, queued, vector.name)
-        }
-        if let rebroadcasts = try vector.optionalInt("rebroadcasts") {
-            XCTAssertEqual(rig.broadcasts.count, rebroadcasts, vector.name)
-        }
+        try rig.checkTotals(of: rig.status.bridge, rebroadcasts: "rebroadcasts", vector)
         if !vector.isNull("shown") { XCTAssertEqual(!rig.shown.isEmpty, try vector.bool("shown"), vector.name) }
     }
 }

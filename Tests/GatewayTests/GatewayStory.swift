@@ -1,7 +1,9 @@
 import Basics
+import Gateway
 import Nostr
 import TestSupport
 import Wire
+import XCTest
 
 /// What a case of kind loop or rate does. Such cases carry no input: their names say it in words, as in "9 offline
 /// deposits from one peer" or "radio first, then relay copy and deposit".
@@ -152,5 +154,17 @@ extension Rig {
         case .channel(let geohash): event.carrier(isToUs ? .toGateway : .fromGateway, geohash)
         case .cell(let cell): event.carrier(isToUs ? .toBridge : .fromBridge, cell)
         }
+    }
+}
+
+extension Rig {
+    /// What a case of kind loop or rate comes to, as far as it says.
+    /// - Parameter key: under which the case has its count of rebroadcasts.
+    func checkTotals(of service: GatewayStatus.Service, rebroadcasts key: String, _ vector: VectorCase) throws {
+        if let count = try vector.optionalInt("published") { XCTAssertEqual(published.count, count, vector.name) }
+        if let queued = try vector.optionalInt("queued") {
+            XCTAssertEqual(service.queuedDeposits.used, queued, vector.name)
+        }
+        if let count = try vector.optionalInt(key) { XCTAssertEqual(broadcasts.count, count, vector.name) }
     }
 }

@@ -89,7 +89,7 @@ final class GatewayVectorTests: XCTestCase {
         let event = try Author(1).channelMessage()
         rig.play(story, in: .channel("u4pru")) { event }
         rig.run(.seconds(120))
-        try checkTotals(rig, vector)
+        try rig.checkTotals(of: rig.status.channels, rebroadcasts: "rebroadcast", vector)
     }
 
     private func rate(_ vector: VectorCase) throws {
@@ -102,19 +102,7 @@ final class GatewayVectorTests: XCTestCase {
             return author.channelMessage("\(vector.name) \(number)", at: rig.now.wall.unixSeconds)
         }
         rated = rig
-        try checkTotals(rig, vector)
-    }
-
-    private func checkTotals(_ rig: Rig, _ vector: VectorCase) throws {
-        if let published = try vector.optionalInt("published") {
-            XCTAssertEqual(rig.published.count, published, vector.name)
-        }
-        if let queued = try vector.optionalInt("queued") {
-            XCTAssertEqual(rig.status.channels.queuedDeposits.used, queued, vector.name)
-        }
-        if let rebroadcast = try vector.optionalInt("rebroadcast") {
-            XCTAssertEqual(rig.broadcasts.count, rebroadcast, vector.name)
-        }
+        try rig.checkTotals(of: rig.status.channels, rebroadcasts: "rebroadcast", vector)
     }
 
     func testNamesOfCasesAreUnderstoodAsSentences() {

@@ -25,7 +25,14 @@ final class WipeNoteTests: XCTestCase {
         for path in ["/run/bitgate-erase/ask", "/boot/firmware", "/etc/bitgate", "/run/bitgate"] {
             try FileManager.default.createDirectory(atPath: root + path, withIntermediateDirectories: true)
         }
-        // In the place of the service manager.
+        try startHelpers(#"for word in note forget clear; do [ ! -e $word ] || sh "$2/boot-note" "$1"; done"#)
+    }
+
+    /// In the place of the service manager.
+    /// - Parameter noting: what starts the helper of the boot partition, when there is something for it to do.
+    private func startHelpers(_ noting: String) throws {
+        helpers?.terminate()
+        helpers?.waitUntilExit()
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/bin/sh")
         process.arguments = [
@@ -34,7 +41,7 @@ final class WipeNoteTests: XCTestCase {
             cd "$1/run/bitgate-erase/ask"
             while sleep 0.02; do
                 [ ! -e now ] || sh "$2/erase" "$1"
-                for word in note forget clear; do [ ! -e $word ] || sh "$2/boot-note" "$1"; done
+                \(noting)
             done
             """, "helpers", root, WipeNoteTests.scripts,
         ]
@@ -224,23 +231,11 @@ final class WipeNoteTests: XCTestCase {
     /// Whoever has confirmed may pull the plug while a helper takes its time.
     func testTheKeysAreGoneBeforeANoteIsWaitedFor() throws {
         try closeTheCard()
-        helpers?.terminate()
-        helpers?.waitUntilExit()
-        let late = Process()
-        late.executableURL = URL(fileURLWithPath: "/bin/sh")
-        late.arguments = [
-            "-c",
+        try startHelpers(
             """
-            cd "$1/run/bitgate-erase/ask"
-            while sleep 0.02; do
-                [ ! -e now ] || sh "$2/erase" "$1"
-                [ ! -e clear ] || sh "$2/boot-note" "$1"
-                [ ! -e note ] || [ -e "$1/state/master.key" ] || sh "$2/boot-note" "$1"
-            done
-            """, "helpers", root, WipeNoteTests.scripts,
-        ]
-        try late.run()
-        helpers = late
+            [ ! -e clear ] || sh "$2/boot-note" "$1"
+            [ ! -e note ] || [ -e "$1/state/master.key" ] || sh "$2/boot-note" "$1"
+            """)
         XCTAssertTrue(exists("/state/master.key"))
         try live { _ in _ = try ask("wipe", confirm: "destroy") }
         XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))

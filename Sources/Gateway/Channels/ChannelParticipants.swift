@@ -12,8 +12,8 @@ struct ChannelParticipants {
     private var channels: [String: [NostrPublicKey: Seen]] = [:]
 
     mutating func record(_ event: VerifiedEvent, in geohash: String, at now: Now) {
-        let (age, overflows) = now.wall.unixSeconds.subtractingReportingOverflow(event.event.createdAt)
-        guard !overflows, age < GatewayLimits.presentSeconds else { return }
+        let age = Freshness.age(event.event.createdAt, at: now.wall)
+        guard age < GatewayLimits.presentSeconds else { return }
         let at = now.monotonic - .seconds(Int(max(0, age)))
         // Taken out, so that it is changed in place.
         var people = channels.removeValue(forKey: geohash) ?? [:]

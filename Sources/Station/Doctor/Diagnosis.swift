@@ -200,9 +200,12 @@ public struct Diagnosis: Equatable, Sendable {
                 .warning, "memory-lock",
                 "\(who(facts)) may lock only \(process.lockableMemory / 1_024) KiB of memory, so"
                     + " that keys may reach a swap partition.",
-                remedy: "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap.")
+                remedy: lockingRemedy)
         ]
     }
+
+    /// For keys that the system does not lock in memory.
+    static let lockingRemedy = "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap."
 
     private static func swap(_ places: [String]) -> [DoctorFinding] {
         guard !places.isEmpty else { return [] }

@@ -4,6 +4,7 @@ import Glibc
 import Panel
 import Radio
 import Uplink
+import Vault
 
 /// Gathers the facts of the machine it runs on. It changes nothing and needs no daemon; without root it sees less.
 public enum HostSurvey {
@@ -86,8 +87,8 @@ public enum HostSurvey {
         if let control = network.control?.description {
             needed.append(("network.control", control, .write))
             // Where Debian's tor has it, unless somebody says where.
-            let folder = control.split(separator: "/").dropLast().reduce(into: "") { $0 += "/" + $1 }
-            needed.append(("network.control_cookie", network.controlCookie ?? folder + "/control.authcookie", .read))
+            let cookie = network.controlCookie ?? PrivateFile.parent(of: control) + "/control.authcookie"
+            needed.append(("network.control_cookie", cookie, .read))
         }
         return needed.compactMap { key, path, right in
             actual.barrier(to: path, for: right).map { barrier in

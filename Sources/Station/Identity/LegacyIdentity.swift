@@ -49,24 +49,14 @@ struct LegacyIdentity {
 
     private func key(_ name: String) throws(StationFault) -> SecretBytes {
         let path = directory + "/" + name
-        var bytes: [UInt8]
         do {
-            bytes = try PrivateFile.read(path, limit: LegacyIdentity.keySize)
+            return try PrivateFile.readKey(path, size: LegacyIdentity.keySize)
         } catch {
             switch error {
             case .absent: throw refusal("\(path) is missing")
             case .unreadable(let why): throw refusal(why)
             }
         }
-        defer {
-            bytes.withUnsafeMutableBytes { buffer in _ = buffer.baseAddress.map { explicit_bzero($0, buffer.count) } }
-        }
-        guard bytes.count == LegacyIdentity.keySize else {
-            throw refusal("\(path) has \(bytes.count) bytes instead of \(LegacyIdentity.keySize)")
-        }
-        // What some file systems leave of a file after a power cut.
-        guard bytes.contains(where: { $0 != 0 }) else { throw refusal("\(path) holds only zeros") }
-        return SecretBytes(copying: bytes)
     }
 
     private func refusal(_ why: String) -> StationFault {

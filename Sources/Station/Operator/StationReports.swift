@@ -130,8 +130,7 @@ extension Station {
             add(
                 "unlocked_keys",
                 "The system refused to lock \((SecretMemory.unlockedBytes + 1_023) / 1_024) KiB of keys in memory, so"
-                    + " that they may reach a swap partition.",
-                "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap.")
+                    + " that they may reach a swap partition.", Diagnosis.lockingRemedy)
         }
         if let problem = radio.problem {
             add("air_range", "The room's range file: \(problem)", "Correct \(configuration.air.room)/range.")

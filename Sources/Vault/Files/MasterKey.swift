@@ -16,13 +16,7 @@ public enum MasterKey {
     /// Reads the key. Absent and damaged are different things: what is sealed under a damaged key is lost, and whoever
     /// replaced it unasked would hide that.
     public static func load(in directory: String) throws(PrivateFile.ReadProblem) -> SecretBytes {
-        let path = directory + "/" + fileName
-        var bytes = try PrivateFile.read(path, limit: size)
-        defer { bytes.overwrite() }
-        guard bytes.count == size else { throw .unreadable("\(path) has \(bytes.count) bytes instead of \(size)") }
-        // What some file systems leave of a file after a power cut.
-        guard bytes.contains(where: { $0 != 0 }) else { throw .unreadable("\(path) holds only zeros") }
-        return SecretBytes(copying: bytes)
+        try PrivateFile.readKey(directory + "/" + fileName, size: size)
     }
 
     /// Makes the key and stores it durably before anything can be sealed under it.
@@ -40,5 +34,17 @@ public enum MasterKey {
     public static func exists(in directory: String) -> Bool {
         var info = stat()
         return lstat(directory + "/" + fileName, &info) == 0
+    }
+}
+
+extension PrivateFile {
+    /// An unsealed key of `size` bytes. No copy of it is left but what is returned.
+    public static func readKey(_ path: String, size: Int) throws(ReadProblem) -> SecretBytes {
+        var bytes = try read(path, limit: size)
+        defer { bytes.overwrite() }
+        guard bytes.count == size else { throw .unreadable("\(path) has \(bytes.count) bytes instead of \(size)") }
+        // What some file systems leave of a file after a power cut.
+        guard bytes.contains(where: { $0 != 0 }) else { throw .unreadable("\(path) holds only zeros") }
+        return SecretBytes(copying: bytes)
     }
 }
