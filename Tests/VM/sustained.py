@@ -15,6 +15,9 @@ MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 2
 # messages, the display remembers 2,000.
 WARMING = 2_100
 BATCH = 20
+# Lines a second meanwhile, of both, in even batches. A gateway hands on 15 packets a second of what one link brings in; what
+# is more waits, while a sync round is answered, for the next round, and 1,000 messages later it is forgotten.
+PACE = 20
 # Then the measured pace for so many seconds, until what the batches took is given back.
 SETTLING = 180
 GROWTH = 0.02
@@ -65,9 +68,12 @@ def testPeopleTalkForMinutesWithoutALostMessage():
 
     start = time.monotonic()
     while said < WARMING:
+        began = time.monotonic()
         for _ in range(BATCH):
             say()
+        people[1].hears("anna", f"line {said - 2}")
         people[0].hears("bob", f"line {said - 1}" + " words" * 200)
+        time.sleep(max(0, began + BATCH / PACE - time.monotonic()))
     print(f"warm after {time.monotonic() - start:.0f} s", file=sys.stderr)
     last_drop = time.monotonic()
     start = last_drop + SETTLING
