@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of the mesh engine, with its source. Values the reference leaves unbounded are capped per chapter 03 C7.
+/// Every bound of the mesh engine. Values the reference leaves unbounded are capped per chapter 03 C7.
 public enum MeshLimits {
     // MARK: Ingress (chapter 03 B2, B3)
 

@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of private messaging, with its source.
+/// Every bound of private messaging.
 public enum MessengerLimits {
     // MARK: One-time prekeys (chapter 02 §7.7)
 

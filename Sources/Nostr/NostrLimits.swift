@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of the Nostr engine, with its source.
+/// Every bound of the Nostr engine.
 public enum NostrLimits {
     // MARK: Events (chapter 05 §1.1)
 

@@ -1,6 +1,6 @@
 import Basics
 
-/// Every span and bound of the panel, with its source.
+/// Every span and bound of the panel.
 public enum PanelLimits {
     // MARK: Button (chapter 06 §11.5)
 

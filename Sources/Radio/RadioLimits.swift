@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of the radio ports, with its source.
+/// Every bound of the radio ports.
 enum RadioLimits {
     /// Outbound queue of one link, in bytes (chapter 03 A10).
     static let queueBytes = 1_000_000

@@ -2,7 +2,7 @@ import Basics
 
 /// Every bound of the vault; those of the stores are theirs.
 public enum VaultLimits {
-    /// Decision 21: what a power cut may cost.
+    /// Local policy: how much of the latest changes a power cut may cost.
     public static let horizon = Interval.seconds(2)
     /// For what others say again when it is lost, such as messages, of which chapter 04 §10 gives up half a minute as
     /// well. Each write costs two blocks of flash, however little is in it.

@@ -12,7 +12,7 @@ import XCTest
 
 @testable import Station
 
-/// How much a box writes to its card (decision 21), by the system's own count.
+/// How much a box writes to its card (docs/performance.md), by the system's own count.
 final class WriteBudgetTests: XCTestCase {
     private let loop = EmbeddedLoop(
         start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))

@@ -40,7 +40,7 @@ public enum CourierLimits {
     static let watchAge = Interval.minutes(5)
     /// A newcomer displaces nobody who was heard within this time.
     static let watchReach = Interval.seconds(60)
-    /// Tag values in one filter: 3 of each of 20 keys (decision 11, chapter 06 §5.5).
+    /// Tag values in one filter: 3 of each of 20 keys (chapter 06 §5.5).
     static let tagsPerFilter = 60
     static let keysPerFilter = tagsPerFilter / 3
     /// Look-back in seconds, and size, of a subscription (chapter 06 §5.5).

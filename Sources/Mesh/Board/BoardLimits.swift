@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of the bulletin board, with its source: chapter 04 §11.4 unless said otherwise.
+/// Every bound of the bulletin board, from chapter 04 §11.4 unless said otherwise.
 public enum BoardLimits {
     public static let posts = 200
     public static let postsPerAuthor = 5

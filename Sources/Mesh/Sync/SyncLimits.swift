@@ -1,7 +1,7 @@
 import Basics
 import Wire
 
-/// Every bound of gossip sync, with its source: chapter 04 unless said otherwise.
+/// Every bound of gossip sync, from chapter 04 unless said otherwise.
 public enum SyncLimits {
     // MARK: Store (§2, §9.2)
 

@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of the ATT bearer, with its source.
+/// Every bound of the ATT bearer.
 enum ATTLimits {
     /// Before an exchange, and the least an exchange can agree on (Core Specification, Vol 3 Part F 3.2.8).
     static let smallestMTU = 23

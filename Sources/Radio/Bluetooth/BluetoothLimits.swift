@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of the Bluetooth radio, with its source.
+/// Every bound of the Bluetooth radio.
 enum BluetoothLimits {
     /// One tick drives all supervision (chapter 03 A4, B17).
     static let tick = Interval.seconds(5)

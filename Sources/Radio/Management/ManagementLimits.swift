@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of adapter management, with its source.
+/// Every bound of adapter management.
 enum ManagementLimits {
     /// Adapters served at a time; more are not looked at.
     static let adapters = 16

@@ -1,7 +1,7 @@
 import Basics
 
 /// What is said on a control port: it authenticates, subscribes to status events and asks where tor stands. There is no
-/// way to say anything else, so tor is never restarted or changed from here (decision 18).
+/// way to say anything else, so tor is never restarted or changed from here (docs/tor.md).
 struct TorControlDialogue {
     private enum Command {
         case protocolInfo

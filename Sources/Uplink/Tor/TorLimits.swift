@@ -1,6 +1,6 @@
 import Basics
 
-/// Every bound of the conversation with tor, with its source.
+/// Every bound of the conversation with tor.
 enum TorLimits {
     // MARK: Control port
 
