@@ -241,7 +241,7 @@ introduce() {
         cut -d ' ' -f 2- | tr -d ' ')
     identity=$(sed -n 's/^fingerprint //p' "$dir/$1/keys/authority_certificate")
     rm "$dir/$1/torrc.first"
-    [ ${#fingerprint} = 40 ] && [ ${#identity} = 40 ] || die "no identity for $1, see $dir/$1"
+    [[ ${#fingerprint} = 40 && ${#identity} = 40 ]] || die "no identity for $1, see $dir/$1"
     echo "DirAuthority $1 orport=$(relay_port "$1") v3ident=$identity $loopback:$(directory_port "$1") $fingerprint"
 }
 
@@ -360,7 +360,7 @@ start() {
         esac
         shift 2
     done
-    [ -x "$tor" ] && command -v tor-gencert >/dev/null || die "tor is not installed: apt-get install tor"
+    { [ -x "$tor" ] && command -v tor-gencert >/dev/null; } || die "tor is not installed: apt-get install tor"
     base=${base:-$(find_base)}
     set_ports
     began=$(milliseconds)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from stage import PATIENCE, ROOT, Broken, Program, eventually
+from stage import PATIENCE, Broken, Program, eventually
 
 HERE = pathlib.Path(__file__).resolve().parent
 

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shared by the scripts in deploy/; sourced with the repository's root as working directory.
 
 say() { printf '%s\n' "$*"; }
@@ -53,4 +54,4 @@ phones_work() {
 }
 
 # Prints the comment block at the head of the calling script.
-usage() { sed -n '2,/^[^#]/{/^#/{s/^# \{0,1\}//;p;};}' "$0"; }
+usage() { sed -n '2,/^\($\|[^#]\)/{/^#/{s/^# \{0,1\}//;p;};}' "$0"; }

@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2016 # other shells expand what stands in single quotes
 # Debian 13 beside the system this machine runs: a folder with a toolchain, made by mmdebstrap, and commands in it.
 # Sourced by deploy/deb and image/build after common.sh. Neither root nor a change to this machine is needed; without
 # root, mmdebstrap works in a user namespace.
@@ -137,6 +139,7 @@ debian_programs() {
     for program in bitgated bitgate; do
         libraries=$(in_debian "$toolchain" sh -c 'cat >/tmp/program && chmod +x /tmp/program && ldd /tmp/program' \
             <"$folder/$program" | grep -o '/[^ ]*' | cut -c2-)
+        # shellcheck disable=SC2086 # a list of paths
         in_debian "$toolchain" tar -c --dereference --hard-dereference -C / $libraries |
             tar -x -C "$folder/lib" --transform='s,.*/,,'
         patchelf --set-interpreter "$PWD/$folder/lib/ld-linux-x86-64.so.2" --force-rpath \

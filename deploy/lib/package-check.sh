@@ -1,3 +1,6 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2016 # another shell expands what stands in single quotes
+# shellcheck disable=SC2154 # debian.sh sets $debian_suite and $toolchain
 # Installs, upgrades and purges the package in a clean Debian 13. Sourced by deploy/deb after package.sh.
 
 # A clean system with what the package depends on, and nothing of the package; sets $clean, its archive.

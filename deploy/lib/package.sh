@@ -1,3 +1,6 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2016 # another shell expands what stands in single quotes
+# shellcheck disable=SC2154 # debian.sh sets $toolchain
 # The Debian package, built in a folder with Debian 13. Sourced by deploy/deb and image/build after debian.sh.
 
 # Sets $package_version and SOURCE_DATE_EPOCH from the last commit.

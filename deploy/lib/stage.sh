@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # deploy/demo sets the rest of these variables
 # The demo's stage: a folder for everything it makes, the processes it starts, and their end, however the demo ends.
 # Sourced by deploy/demo.
 

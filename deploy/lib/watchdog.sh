@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # watchdog.sh STAGE KEEP [again]: makes the stage's folder, waits until its input ends, then clears the stage. With
 # "again" the folder is there already. See stage.sh.
 stage=$1 keep=$2

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # What the box is doing, at every login: of those who may ask it. Nothing of it is kept, as a message of the day would be.
 case $- in
     *i*)

@@ -1,3 +1,6 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # debian.sh sets $debian_suite
+# shellcheck disable=SC2016 # mmdebstrap's shell expands what the hooks name
 # The Debian packages of the image, as a tar archive: the slow half of image/build, cached. Sourced by it.
 
 image_packages=(

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # partitions.sh NAME: makes the three partitions and the image of the system in root/. Run by image/build as root in a
 # Debian 13 of its own.
 name=$1

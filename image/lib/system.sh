@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # system.sh NAME: makes the system of the image in root/, of the base system there, bitgate.deb and files/.
 # Run by image/build as root in a Debian 13 of its own.
 name=$1

@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # The first process of the guest of deploy/vm. Lays memory over the host's read-only file tree, brings up GPIO chips and
 # the air with its controllers, runs the command, reports its status, switches off.
 export PATH=/bin
@@ -20,6 +21,7 @@ done </modules/at-boot
 
 shared=trans=virtio,version=9p2000.L,msize=262144
 mount -t 9p -o $shared,cache=none control /control || give_up "the control folder did not mount"
+# shellcheck source=/dev/null
 . /control/settings
 
 mount -t 9p -o $shared,cache=loose,ro tree /tree || give_up "the host's files did not mount"
@@ -31,7 +33,7 @@ if [ -n "$LAYERS" ]; then
     mount -t 9p -o $shared,cache=loose,ro layers /layers || give_up "the packages did not mount"
     for layer in $LAYERS; do below=/layers/$layer:$below; done
 fi
-mount -t overlay -o lowerdir=$below,upperdir=/memory/upper,workdir=/memory/work root /root || give_up "no overlay"
+mount -t overlay -o "lowerdir=$below,upperdir=/memory/upper,workdir=/memory/work" root /root || give_up "no overlay"
 
 mount -t proc proc /root/proc
 mount -t sysfs sys /root/sys
@@ -56,6 +58,7 @@ ip link set lo up
 hostname vm
 
 while read -r module arguments; do
+    # shellcheck disable=SC2086 # a list of words
     insmod "/modules/$module" $arguments || note "insmod $module failed"
 done </control/modules
 mkdir -p "/root/lib/modules/$(uname -r)"
@@ -88,6 +91,7 @@ for lines in $GPIO; do
 done
 
 if [ "$CONTROLLERS" -gt 0 ]; then
+    # shellcheck disable=SC2086 # a list of words
     chroot /root /run/vm/bin/vair -n "$CONTROLLERS" $AIR_ARGUMENTS >/root/run/vm/air.log 2>&1 &
     tell VM_AIR_PID $!
     waited=0

@@ -1,3 +1,6 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # deploy/vm sets $kernel, $modules and $packages
+# shellcheck disable=SC2086 # the $…_modules are lists of words
 # What deploy/vm boots: Debian's kernel, an initramfs with busybox, and the air, in the cache. Sourced by deploy/vm. Its
 # functions are called where `set -e` does not count, so each says for itself when it failed.
 
