@@ -5,7 +5,7 @@ import XCTest
 @testable import Crypto
 
 final class CipherTests: XCTestCase {
-    func testXChaChaVectors() throws {
+    func testXChaChaSealsAndOpensAsTheReferenceDoes() throws {
         try Vectors("xchacha.json").run { vector in
             switch vector.kind {
             case "seal":

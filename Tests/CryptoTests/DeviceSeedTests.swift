@@ -5,7 +5,7 @@ import XCTest
 @testable import Crypto
 
 final class DeviceSeedTests: XCTestCase {
-    func testPerPlaceIdentityVectors() throws {
+    func testIdentitiesOfPlacesAreTheReferences() throws {
         try Vectors("geohash_identity.json").run { vector in
             let seed = try XCTUnwrap(DeviceSeed(vector.bytes("deviceSeed")))
             let key: NostrSecretKey
@@ -31,7 +31,7 @@ final class DeviceSeedTests: XCTestCase {
     }
 
     /// Chapter 05 §17.4 and chapter 06 §19.2.
-    func testWorkedExamples() throws {
+    func testIdentitiesOfPlacesAndCellsAreThoseOfTheExamples() throws {
         let seed = try XCTUnwrap(DeviceSeed(Array(0...31)))
         let channels = [
             (

@@ -5,7 +5,7 @@ import Wire
 import XCTest
 
 final class VerifiedAnnounceTests: XCTestCase {
-    func testVectors() throws {
+    func testAnnouncesAreTrustedAndRefusedAsTheReferenceDoes() throws {
         try Vectors("announce_packets.json").run { vector in
             switch vector.kind {
             case "signed": try checkSigned(vector)

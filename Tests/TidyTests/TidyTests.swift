@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import XCTest
 
 /// The code's own form, tested: what reviewers would otherwise have to watch for.
@@ -105,6 +106,31 @@ final class TidyTests: XCTestCase {
         }
     }
 
+    /// The table of docs/architecture.md names what a module imports, without what that imports again.
+    func testTheTableOfModulesSaysWhatMayBeImported() throws {
+        let page = try String(contentsOf: root.appendingPathComponent("docs/architecture.md"), encoding: .utf8)
+        var named: [String: Set<String>] = [:]
+        var pure: Set<String> = []
+        for line in page.split(separator: "\n") where line.hasPrefix("| `") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+            guard cells.count == 6 else { continue }
+            let module = cells[1].filter(\.isLetter)
+            named[module] = Set(cells[3].split(separator: "`").map(String.init)).intersection(
+                TidyTests.allowedImports.keys)
+            if cells[4].contains("yes") { pure.insert(module) }
+        }
+        XCTAssertEqual(pure, Set(TidyTests.pureModules))
+        func below(_ module: String) -> Set<String> {
+            (named[module] ?? []).reduce(into: []) { $0.formUnion(below($1).union([$1])) }
+        }
+        XCTAssertEqual(named.count, 14)
+        for (module, imports) in named where module != "Station" {
+            let allowed = (TidyTests.allowedImports[module] ?? []).intersection(named.keys)
+            XCTAssertTrue(imports.isSubset(of: allowed), "\(module) is said to import \(imports)")
+            XCTAssertTrue(allowed.isSubset(of: below(module)), "\(module) may import \(allowed)")
+        }
+    }
+
     func testPureModulesTakeNoClockNoRandomnessAndNoFiles() {
         for module in TidyTests.pureModules {
             for (path, text) in swiftFiles(under: "Sources/" + module) {
@@ -156,6 +182,21 @@ final class TidyTests: XCTestCase {
         for folder in folders.sorted() where folder.hasSuffix("Tests") {
             let tests = swiftFiles(under: "Tests/" + folder).filter { $0.text.contains("func test") }
             XCTAssertFalse(tests.isEmpty, "Tests/\(folder) tests nothing")
+        }
+    }
+
+    func testWhoeverIsSaidToCheckAKindOfVectorsNamesIt() {
+        let tests = swiftFiles(under: "Tests")
+        for (vectors, claims) in SharedVectors.tests {
+            for (claimed, kinds) in claims {
+                let parts = claimed.split(separator: ".")
+                let test = tests.first { path, _ in
+                    path.hasPrefix("Tests/\(parts[0])/") && path.hasSuffix("/\(parts[1]).swift")
+                }
+                for name in kinds.union([vectors]) {
+                    XCTAssertTrue(test?.text.contains("\"\(name)\"") ?? false, "\(claimed) does not name \(name)")
+                }
+            }
         }
     }
 

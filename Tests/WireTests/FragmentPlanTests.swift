@@ -7,7 +7,7 @@ final class FragmentPlanTests: XCTestCase {
     private let streamID = FragmentStreamID(value: 0xa0a1_a2a3_a4a5_a6a7)
 
     /// Chapter 01 §17.7.
-    func testWorkedExample() throws {
+    func testTheExampleIsCutIntoTheFragmentsAsWritten() throws {
         let parent = Packet(
             type: .groupMessage, timestamp: Example.time, senderID: Example.A.peerID, payload: filler(600))
         let frame = try Frame(parent.encoded())

@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class FragmentVectorTests: XCTestCase {
-    func testFragments() throws {
+    func testFragmentsAreCutAndJoinedAsTheReferenceDoes() throws {
         try Vectors("fragments.json").run { vector in
             switch vector.kind {
             case "plan": try checkPlan(vector)

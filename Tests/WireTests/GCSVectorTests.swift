@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class GCSVectorTests: XCTestCase {
-    func testFilters() throws {
+    func testFiltersAreBuiltAndReadAsTheReferenceDoes() throws {
         try Vectors("gcs.json").run { vector in
             switch vector.kind {
             case "build": try checkBuild(vector)

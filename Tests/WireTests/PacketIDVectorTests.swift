@@ -8,7 +8,7 @@ final class PacketIDVectorTests: XCTestCase {
     /// The media ID is a payload matter: TextFormTests runs it.
     private static let checkedElsewhere: Set<String> = ["media_id"]
 
-    func testIdentifiers() throws {
+    func testIdentifiersAreTheReferences() throws {
         try Vectors("packet_ids.json").run { vector in
             switch vector.kind {
             case "sync_id":

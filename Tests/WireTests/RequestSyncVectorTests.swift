@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class RequestSyncVectorTests: XCTestCase {
-    func testRequests() throws {
+    func testSyncRequestsDecodeAndEncodeAsTheReferenceDoes() throws {
         try Vectors("request_sync.json").run { vector in
             switch vector.kind {
             case "encode":

@@ -94,7 +94,7 @@ final class SyncExampleTests: XCTestCase {
         for message in messages { XCTAssertEqual(message.packet.id.hex, message.id) }
     }
 
-    func testFilter() {
+    func testTheFilterOfTheExampleIsBuiltAsWritten() {
         for message in messages {
             XCTAssertEqual(GCSHash(message.packet.id).bucket(modulus: 640), message.bucket)
         }

@@ -138,7 +138,7 @@ final class WireExampleTests: XCTestCase {
 
     // MARK: §17.6
 
-    func testLeave() throws {
+    func testTheLeaveOfTheExampleIsEncodedAsWritten() throws {
         var packet = Packet(type: .leave, timestamp: Example.time, senderID: Example.A.peerID)
         XCTAssertEqual(
             try packet.signingInput(), octets("010300000001977420dc7b000000aaa8fff703b50b22 ea*234"))

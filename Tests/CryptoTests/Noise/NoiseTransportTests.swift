@@ -6,7 +6,7 @@ import XCTest
 @testable import Crypto
 
 final class NoiseTransportTests: XCTestCase {
-    func testTransportVectors() throws {
+    func testTransportMessagesAreSealedAndRefusedAsTheReferenceDoes() throws {
         try Vectors("noise_transport.json").run { vector in
             let cipher = NoiseCipherState(key: SecretBytes(copying: try vector.bytes("key")))
             switch vector.kind {

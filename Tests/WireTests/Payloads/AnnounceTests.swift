@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class AnnounceTests: XCTestCase {
-    func testVectors() throws {
+    func testAnnouncesDecodeAndEncodeAsTheReferenceDoes() throws {
         try Vectors("announce.json").run { vector in
             switch vector.kind {
             case "encode", "encode_reject":
@@ -34,7 +34,7 @@ final class AnnounceTests: XCTestCase {
     }
 
     /// Chapter 01 §17.5.
-    func testWorkedExample() throws {
+    func testTheAnnounceOfTheExampleIsEncodedAsWritten() throws {
         let announce = Announce(
             nickname: "gateway-pi", noisePublicKey: Example.A.noisePublicKey,
             signingPublicKey: Example.A.signingPublicKey,

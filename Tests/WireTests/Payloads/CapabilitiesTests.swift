@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class CapabilitiesTests: XCTestCase {
-    func testVectors() throws {
+    func testCapabilitiesDecodeAndEncodeAsTheReferenceDoes() throws {
         try Vectors("capabilities.json").run { vector in
             switch vector.kind {
             case "encode":

@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class FileTransferTests: XCTestCase {
-    func testVectors() throws {
+    func testFilesDecodeAndEncodeAsTheReferenceDoes() throws {
         try Vectors("files.json").run { vector in
             switch vector.kind {
             case "encode", "encode_reject":

@@ -6,7 +6,7 @@ import XCTest
 
 /// mesh_misc.json: ping and pong, voice bursts, nicknames.
 final class MeshMiscTests: XCTestCase {
-    func testVectors() throws {
+    func testPingsVoiceAndNicknamesAreTheReferences() throws {
         try Vectors("mesh_misc.json").run { vector in
             switch vector.kind {
             case "ping_encode":

@@ -5,7 +5,7 @@ import XCTest
 @testable import Wire
 
 final class NoisePayloadTests: XCTestCase {
-    func testVectors() throws {
+    func testPayloadsDecodeAndEncodeAsTheReferenceDoes() throws {
         try Vectors("noise_payloads.json").run { vector in
             switch vector.kind {
             case "private_message_encode", "private_message_encode_reject":
@@ -71,7 +71,7 @@ final class NoisePayloadTests: XCTestCase {
     }
 
     /// Chapter 01 §17.13.
-    func testWorkedExamples() throws {
+    func testPayloadsOfTheExamplesAreEncodedAsWritten() throws {
         let message = try XCTUnwrap(PrivateMessage(messageID: "m1", content: "hi").encoded())
         XCTAssertEqual(NoisePayload(type: .privateMessage, body: message).encoded(), hex("0100026d3101026869"))
         XCTAssertEqual(NoisePayload.delivered(messageID: "m1").encoded(), hex("036d31"))

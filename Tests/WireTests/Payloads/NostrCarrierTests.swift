@@ -6,7 +6,7 @@ import XCTest
 
 final class NostrCarrierTests: XCTestCase {
     /// `eventParses` and `eventValid` speak of the event inside: GatewayTests.CarriedEventTests checks them.
-    func testVectors() throws {
+    func testCarriersDecodeAndEncodeAsTheReferenceDoes() throws {
         try Vectors("nostr_carrier.json").run { vector in
             switch vector.kind {
             case "encode":
@@ -35,7 +35,7 @@ final class NostrCarrierTests: XCTestCase {
     }
 
     /// Chapter 01 §17.12.
-    func testWorkedExample() {
+    func testTheCarrierOfTheExampleIsEncodedAsWritten() {
         let carrier = NostrCarrier(direction: .fromGateway, geohash: "u4pruy", event: Array(#"{"id":"x"}"#.utf8))
         let payload = hex("0100010202000675347072757903000a7b226964223a2278227d")
         XCTAssertEqual(carrier.encoded(), payload)

@@ -7,7 +7,7 @@ import XCTest
 final class RichMessageTests: XCTestCase {
     private static let fallbackID = "fallback"
 
-    func testVectors() throws {
+    func testMessagesDecodeAndEncodeAsTheReferenceDoes() throws {
         try Vectors("messages.json").run { vector in
             switch vector.kind {
             case "encode":
