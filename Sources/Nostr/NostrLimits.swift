@@ -9,8 +9,6 @@ public enum NostrLimits {
     public static let bytesPerTagValue = 1_024
     /// A whole WebSocket text message, hence also any event. A longer one is dropped and the socket kept.
     public static let messageBytes = 262_144
-    /// An event's JSON carried over the mesh.
-    public static let carriedEventBytes = 16_384
 
     // MARK: Connections (chapter 05 §6.1–6.3)
 
@@ -24,6 +22,8 @@ public enum NostrLimits {
     static let attempts = 10
     /// How long a failed relay is left alone.
     static let failureDecay = Interval.seconds(600)
+    /// A way to the relays that is away for as long was out; one that is back sooner had failing relays (ours).
+    static let outage = Interval.seconds(30)
     static let reconcileInterval = Interval.seconds(60)
     /// SOCKS, TLS and upgrade together may take this long; the sum of their own limits (chapter 05 §15.2).
     static let dialTimeout = Interval.seconds(180)
@@ -64,8 +64,8 @@ public enum NostrLimits {
 
     public static let pendingEvents = 200
     static let pendingBytes = 4_194_304
-    /// Relays refuse ephemeral events older than this, so a queued one is not sent any more.
-    static let ephemeralAge: Int64 = 60
+    /// Seconds. Relays refuse ephemeral events older than this, so publishing one is silent loss.
+    public static let ephemeralAge: Int64 = 60
     static let confirmations = 32
     static let confirmationTimeout = Interval.seconds(10)
     /// Sockets of isolated publications at once, how many one publication may have, and how many messages one may bring

@@ -2,7 +2,7 @@ import Basics
 import Wire
 
 /// One link as `status` shows it: what was observed, not what was intended.
-public struct LinkSnapshot: Equatable, Sendable {
+public struct RadioLinkSnapshot: Equatable, Sendable {
     public let link: LinkID
     public let role: LinkRole
     /// The neighbour's name on the air, which proves nothing about who it is.

@@ -209,6 +209,8 @@ public final class Station: Box {
             useDirectory()
             clock.use(relays: Set(uplink.choice.defaults.map(\.text)))
         }
+        // Whoever asks for it may have repaired what relays failed with.
+        switchboard.perform { uplink.client.retry(at: $0) }
         keysAwaitingRestart = configuration.keysThatDiffer(from: next)
         log.info("configuration read again")
         for key in keysAwaitingRestart { log.warning("\(key: key) was changed, which needs a restart") }
@@ -331,6 +333,9 @@ public final class Station: Box {
         return [
             command("status") { [unowned self] in statusReport },
             command("peers") { [unowned self] in peerReports },
+            command("peer_forget") { [unowned self] (request: ControlRequest) throws(ControlError) in
+                try forgetPeer(request.argument)
+            },
             command("counters") { [unowned self] in counterReport },
             command("mail") { [unowned self] in mailReport },
             command("limits") { [unowned self] in limitReports },

@@ -58,8 +58,11 @@ enum Help {
 
     static let peers = """
         usage: bitgate peers [--json] [--socket PATH]
+               bitgate peers forget ID [--json] [--socket PATH]
 
         Lists the peers heard on the mesh. Names and offers are their own claims.
+        Whoever comes under a known ID with another signing key is not believed: forget
+        lets the box take the next key of that ID for good, as at the first time.
 
           WHERE           neighbour: on a link of its own; in reach: heard through
                           others; gone: silent, and soon forgotten

@@ -1,13 +1,23 @@
 import Station
 
-/// The commands that only ask the daemon and show its answer.
+/// The commands that ask the daemon and show its answer.
 enum StatusCommand {
     static func status(_ arguments: [String]) throws -> Int32 {
         try show("status", arguments, StatusReport.self, OperatorText.status)
     }
 
     static func peers(_ arguments: [String]) throws -> Int32 {
-        try show("peers", arguments, [PeerReport].self, OperatorText.peers)
+        let parsed = try Arguments(arguments, flags: ["--json"], options: ["--socket"])
+        guard let word = parsed.words.first else {
+            return try show("peers", arguments, [PeerReport].self, OperatorText.peers)
+        }
+        guard word == "forget", parsed.words.count == 2 else {
+            throw StationFault.usage("use bitgate peers, or bitgate peers forget ID")
+        }
+        let client = ControlClient(path: parsed.value("--socket") ?? Configuration().controlSocket)
+        return Output.show(
+            try client.ask("peer_forget", for: [PeerReport].self, argument: parsed.words[1]), OperatorText.peers, parsed
+        )
     }
 
     static func channels(_ arguments: [String]) throws -> Int32 {

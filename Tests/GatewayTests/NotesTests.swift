@@ -14,6 +14,7 @@ final class NotesTests: XCTestCase {
     private var subscribed: [GatewaySubscription] = []
     private var unsubscribed: [String] = []
     private var kept: [BoardCopy] = []
+    private var withdrawn: [EventID] = []
     private var published: [(event: VerifiedEvent, geohash: String, expiresAt: WallTime)] = []
 
     override func setUpWithError() throws {
@@ -27,6 +28,7 @@ final class NotesTests: XCTestCase {
             case .subscribe(let subscription): subscribed.append(subscription)
             case .unsubscribe(let id): unsubscribed.append(id)
             case .publish(let event, let geohash, let expiresAt): published.append((event, geohash, expiresAt))
+            case .withdraw(let id): withdrawn.append(id)
             case .keep(let copy):
                 XCTAssertFalse(published.contains { $0.event.id == copy.id }, "kept first")
                 kept.append(copy)
@@ -141,6 +143,7 @@ final class NotesTests: XCTestCase {
         XCTAssertTrue(desk.isOwn(desk.notes[0]))
         XCTAssertTrue(desk.delete(event.id, at: place, at: now))
         drain()
+        XCTAssertEqual(withdrawn, [event.id], "it may wait for a relay still")
         XCTAssertEqual(published.last?.event.event.kind, 5)
         XCTAssertEqual(published.last?.event.event.tags, [["e", event.id.hex]])
         XCTAssertEqual(published.last?.event.author, event.author)

@@ -205,7 +205,12 @@ final class PresenceTests: XCTestCase {
         restarted.run(for: mesh.now.monotonic - SimulatedMesh.start.monotonic)
         restarted.inject(try packet.encoded(), into: 0, on: up)
         XCTAssertEqual(restarted.nodes[0].mesh.drops[.pinnedKeyMismatch], 1)
-        restarted.nodes[0].mesh.forget(mesh.peer(1))
+        XCTAssertTrue(restarted.call(0) { $0.forget(mesh.peer(1), at: $1) })
+        let forgotten = restarted.nodes[0].events.compactMap {
+            if case .identityForgotten(let record) = $0.event { record.peerID } else { nil }
+        }
+        XCTAssertEqual(forgotten, [mesh.peer(1)], "by what is stored as well")
+        XCTAssertFalse(restarted.call(0) { $0.forget(mesh.peer(1), at: $1) }, "nothing is known any more")
         packet.timestamp = WallTime(milliseconds: packet.timestamp.milliseconds + 1)
         packet.signature = other.sign(try packet.signingInput())
         restarted.inject(try packet.encoded(), into: 0, on: up)

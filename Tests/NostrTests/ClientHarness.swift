@@ -127,6 +127,12 @@ final class ClientHarness {
         drain()
     }
 
+    /// Ends all connections and dials anew.
+    func reconnect() {
+        perform { $0.setGate(.closed, at: $1) }
+        perform { $0.setGate(.open, at: $1) }
+    }
+
     // MARK: The relays' side
 
     func socket(_ relay: NostrRelayURL) -> NostrSocketID? { sockets[relay] }

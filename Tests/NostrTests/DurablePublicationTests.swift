@@ -209,10 +209,10 @@ final class DurablePublicationTests: XCTestCase {
         XCTAssertTrue(disk.isEmpty)
     }
 
-    func testTheBounds() {
+    func testWhatWaitsIsBoundedInNumberAndSizeAndWhatIsRememberedInNumber() {
         for index in 0..<256 { XCTAssertEqual(publish("\(index)"), .queued) }
         XCTAssertEqual(publish("one more"), .refused)
-        publications.wipe()
+        for index in 0..<256 { publications.withdraw(key("\(index)")) }
         drain()
         XCTAssertEqual(publish("huge", note(String(repeating: "x", count: 131_073))), .refused)
         let records = (0..<5_000).map { PublicationRecord(key: key("\($0)"), state: .published(at: now.wall)) }

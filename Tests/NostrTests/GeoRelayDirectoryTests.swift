@@ -10,7 +10,7 @@ final class GeoRelayDirectoryTests: XCTestCase {
         try GeoRelayDirectory(csv: [UInt8](Vectors.upstream("online_relays_gps.csv")))
     }
 
-    func testVectors() throws {
+    func testDirectoriesAreReadAndSearchedAsTheReferenceDoes() throws {
         let vectors = try Vectors("geo_relays.json")
         vectors.run { vector in
             switch vector.kind {
@@ -68,7 +68,7 @@ final class GeoRelayDirectoryTests: XCTestCase {
         f.example.net,-33.8688,151.2093
         """
 
-    func testWorkedExample() throws {
+    func testRelaysAndDistancesOfTheExampleAreAsWritten() throws {
         let directory = try GeoRelayDirectory(csv: [UInt8](Self.worked.utf8))
         XCTAssertEqual(
             directory.closest(to: "u33dc0").map(\.text),
@@ -87,11 +87,10 @@ final class GeoRelayDirectoryTests: XCTestCase {
         XCTAssertFalse(GeoRelayDirectory.empty.admitsReplacement(by: directory), "too few for a remote file")
     }
 
-    func testRelaysForBothAppsAreTheHostOrderedOnesThenTheFileOrderedRest() throws {
+    func testRelaysOfOnePlaceAreTakenByTheirHosts() throws {
         let csv = "relay url,lat,lon\n" + (0..<9).map { "\(9 - $0).example.com,10,10\n" }.joined()
         let directory = try GeoRelayDirectory(csv: [UInt8](csv.utf8))
-        XCTAssertEqual(
-            directory.closestForBothApps(to: "s").map(\.host.first), ["1", "2", "3", "4", "5", "9", "8", "7", "6"])
+        XCTAssertEqual(directory.closest(to: "s").map(\.host.first), ["1", "2", "3", "4", "5"])
         XCTAssertEqual(directory.closest(to: "s", count: -1), [])
     }
 

@@ -3,7 +3,7 @@ import TestSupport
 import XCTest
 
 final class GeohashTests: XCTestCase {
-    func testVectors() throws {
+    func testCellsAndTheirNeighboursAreTheReferences() throws {
         try Vectors("geohash.json").run { vector in
             switch vector.kind {
             case "encode":
@@ -35,7 +35,7 @@ final class GeohashTests: XCTestCase {
     }
 
     /// Chapter 05 §17.7.
-    func testWorkedExamples() {
+    func testCellsOfTheExamplesAreAsWritten() {
         XCTAssertEqual(Geohash.encode(latitude: 57.64911, longitude: 10.40744, length: 11), "u4pruydqqvj")
         XCTAssertEqual(Geohash.encode(latitude: 37.7749, longitude: -122.4194, length: 8), "9q8yyk8y")
         XCTAssertEqual(Geohash.encode(latitude: 0, longitude: 0, length: 5), "s0000")

@@ -349,7 +349,7 @@ final class InboundTests: XCTestCase {
             let relay = round.isMultiple(of: 2) ? a : b
             harness.say(bytes, from: relay)
             guard harness.socket(relay) == nil else { continue }
-            harness.perform { $0.retry(relay, at: $1) }
+            harness.perform { $0.retry(at: $1) }
             harness.open(relay)
         }
         harness.advance(.seconds(5))

@@ -182,14 +182,4 @@ final class IsolatedPublicationTests: XCTestCase {
         XCTAssertEqual(run.effects.count, 1)
         XCTAssertEqual(run.outcomes, [.failed(.notConnected)])
     }
-
-    func testAWipeClosesAndTellsNobody() {
-        var run = Run()
-        _ = run.client.publishIsolated(drop(), to: [a], at: run.now)
-        run.drain()
-        run.client.wipe()
-        run.drain()
-        XCTAssertEqual(run.closed.count, 1)
-        XCTAssertEqual(run.outcomes, [])
-    }
 }

@@ -1,23 +1,18 @@
 import Basics
 import Foundation
 import TestSupport
+import Wire
 import XCTest
 
 @testable import Nostr
 
 /// Chapter 05 §1.1, §1.4 and RFC 8259: which texts are events, and that the others cost nothing.
 final class NostrEventParserTests: XCTestCase {
-    /// What carriers themselves look like is checked by WireTests.
-    private static let kindsOfOtherTests: Set<String> = ["encode", "encode_reject", "encode_large", "reject"]
-
     func testEventsInCarriers() throws {
         try Vectors("nostr_carrier.json").run { vector in
-            guard vector.kind == "accept" else {
-                if Self.kindsOfOtherTests.contains(vector.kind) { return }
-                throw vector.unknownKind
-            }
+            guard vector.kind == "accept" else { throw vector.unknownKind }
             let event = try? NostrEvent(
-                json: try vector.bytes("eventJSON"), limit: NostrLimits.carriedEventBytes)
+                json: try vector.bytes("eventJSON"), limit: NostrCarrier.eventSizes.upperBound)
             XCTAssertEqual(event != nil, try vector.bool("eventParses"), vector.name)
             XCTAssertEqual(
                 event.flatMap { VerifiedEvent(verifying: $0) } != nil, try vector.bool("eventValid"), vector.name)
@@ -126,7 +121,7 @@ final class NostrEventParserTests: XCTestCase {
         let long = text(content: "\"" + String(repeating: "x", count: 262_144) + "\"")
         XCTAssertEqual(rejection(long), .oversized)
         let carried = [UInt8](text(content: "\"" + String(repeating: "x", count: 16_384) + "\"").utf8)
-        XCTAssertThrowsError(try NostrEvent(json: carried, limit: NostrLimits.carriedEventBytes))
+        XCTAssertThrowsError(try NostrEvent(json: carried, limit: NostrCarrier.eventSizes.upperBound))
         XCTAssertNil(rejection(carried))
     }
 

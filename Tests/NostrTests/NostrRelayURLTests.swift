@@ -3,7 +3,7 @@ import TestSupport
 import XCTest
 
 final class NostrRelayURLTests: XCTestCase {
-    func testVectors() throws {
+    func testAddressesAreNormalisedAsTheReferenceDoes() throws {
         try Vectors("relay_urls.json").run { vector in
             guard vector.kind == "normalize" else { throw vector.unknownKind }
             let url = NostrRelayURL(
@@ -14,7 +14,7 @@ final class NostrRelayURLTests: XCTestCase {
     }
 
     /// Chapter 05 §4.1.
-    func testWorkedExamples() {
+    func testAddressesOfTheExamplesAreNormalisedAsWritten() {
         XCTAssertEqual(NostrRelayURL("WSS://Relay.Example.com:443/")?.text, "wss://relay.example.com")
         XCTAssertEqual(NostrRelayURL("http://h.com:80")?.text, "ws://h.com")
         XCTAssertNil(NostrRelayURL("ftp://h"))
@@ -71,9 +71,6 @@ final class NostrRelayURLTests: XCTestCase {
         }
         XCTAssertThrowsError(try set.add("r8.example.com")) { XCTAssertEqual($0 as? RelaySetError, .limitReached) }
         XCTAssertEqual(set.all.count, 12)
-        XCTAssertTrue(set.remove("WSS://R3.example.com:443/"))
-        XCTAssertFalse(set.remove("wss://nos.lol"), "built-in relays stay")
-        XCTAssertEqual(set.custom.count, 7)
 
         let stored = ["wss://b.example", "nonsense://", "wss://B.example/", "ws://plain.example", "wss://a.example"]
         XCTAssertEqual(RelaySet(custom: stored).custom.map(\.text), ["wss://b.example", "wss://a.example"])

@@ -172,7 +172,7 @@ final class RelayConnectionTests: XCTestCase {
     func testReportsOfReplacedSocketsAreIgnored() throws {
         let harness = connected([a])
         let old = try XCTUnwrap(harness.socket(a))
-        harness.perform { $0.retry(a, at: $1) }
+        harness.reconnect()
         let new = try XCTUnwrap(harness.socket(a))
         XCTAssertNotEqual(old, new)
         harness.perform { client, now in
@@ -225,14 +225,6 @@ final class RelayConnectionTests: XCTestCase {
         XCTAssertEqual(harness.status(b)?.state, .connected)
     }
 
-    func testExchangingTheRouteReplacesEverySocket() {
-        let harness = connected([a, b])
-        harness.dials.removeAll()
-        harness.perform { $0.routeChanged(at: $1) }
-        XCTAssertEqual(harness.closes.count, 2)
-        XCTAssertEqual(harness.dials.map(\.relay), [a, b])
-    }
-
     func testRelaysTakenOffTheListAreClosedAndForgottenEvenWhileDialling() {
         let harness = ClientHarness(defaults: [a, b])
         harness.open(b)
@@ -265,14 +257,15 @@ final class RelayConnectionTests: XCTestCase {
     func testAddressesAgainstThePolicyAreNeverDialled() {
         let onion = ClientHarness.url("ws://abcdefgh.onion")
         let plain = ClientHarness.url("ws://plain.example.com")
-        let harness = ClientHarness(defaults: [onion, plain, a])
-        XCTAssertEqual(harness.dials.map(\.relay), [onion, a])
-        harness.perform { $0.configure(.init(reachesOnions: false), at: $1) }
-        XCTAssertEqual(harness.closes.map(\.relay), [onion], "without Tor an onion is skipped, not resolved")
-        harness.perform { $0.publish(harness.event(), to: [plain], at: $1) }
-        XCTAssertEqual(harness.client.drops[.publicationWithoutRelay], 1)
-        harness.advance(.hours(1))
-        XCTAssertEqual(Set(harness.dials.map(\.relay)), [onion, a])
+        for (reachesOnions, reached) in [(true, [onion, a]), (false, [a])] {
+            let harness = ClientHarness(
+                defaults: [onion, plain, a], configuration: .init(reachesOnions: reachesOnions))
+            XCTAssertEqual(harness.dials.map(\.relay), reached, "without Tor an onion is skipped, not resolved")
+            harness.perform { $0.publish(harness.event(), to: [plain], at: $1) }
+            XCTAssertEqual(harness.client.drops[.publicationWithoutRelay], 1)
+            harness.advance(.hours(1))
+            XCTAssertEqual(Set(harness.dials.map(\.relay)), Set(reached))
+        }
     }
 
     func testTheNumberOfRelaysIsBounded() {
@@ -283,39 +276,54 @@ final class RelayConnectionTests: XCTestCase {
         XCTAssertEqual(harness.client.relays(at: harness.now).count, NostrLimits.relays)
     }
 
-    func testResetForgivesAndReconnectsAll() {
-        let harness = ClientHarness(defaults: [a, b])
-        harness.fail(a, .nameUnusable)
-        harness.open(b)
-        harness.dials.removeAll()
-        harness.perform { $0.resetAll(at: $1) }
-        XCTAssertEqual(harness.dials.map(\.relay), [a, b])
+    func testTheOperatorsRetryDialsWhateverFailedAndLeavesWhatIsConnected() {
+        for failure in RelayFailure.allCases {
+            let harness = ClientHarness(defaults: [a, b])
+            harness.fail(a, failure)
+            harness.open(b)
+            harness.dials.removeAll()
+            harness.perform { $0.retry(at: $1) }
+            XCTAssertEqual(harness.dials.map(\.relay), [a], "\(failure)")
+            XCTAssertTrue(harness.closes.isEmpty)
+            harness.fail(a)
+            XCTAssertEqual(harness.status(a)?.attempts, 1, "from the beginning")
+        }
     }
 
-    func testWipeForgetsEverythingTellsNobodyAndFencesTheOldSockets() throws {
-        let harness = connected([a, b])
-        harness.subscribe("s", to: a)
-        harness.perform { $0.publish(harness.event(), to: [ClientHarness.url("wss://c.example.com")], at: $1) }
-        harness.perform { _ = $0.publishConfirmed(harness.event(), to: [a], at: $1) }
-        let old = try XCTUnwrap(harness.socket(a))
-        harness.perform { client, _ in client.wipe() }
-        XCTAssertEqual(harness.closes.count, 3)
-        XCTAssertTrue(harness.published.isEmpty)
-        XCTAssertTrue(harness.loads.isEmpty)
-        XCTAssertEqual(harness.client.relays(at: harness.now).count, 0)
-        XCTAssertEqual(harness.client.subscriptionIDs, [])
-        XCTAssertNil(harness.client.nextDeadline)
-        harness.perform { client, now in
-            client.relayOpened(old, at: now)
-            client.received([UInt8]("[\"NOTICE\",\"x\"]".utf8), on: old, at: now)
+    func testAnOutageOfTheRouteTakesTheFailuresOfRelaysWithIt() {
+        for (isOut, seconds) in [(false, 29), (true, 30)] {
+            for failure in RelayFailure.allCases where failure != .routeUnavailable {
+                let harness = ClientHarness(defaults: [a, b])
+                harness.fail(a, failure)
+                harness.fail(b, .timedOut)
+                for _ in 0..<7 {
+                    _ = harness.advanceToDial(b)
+                    harness.fail(b, .timedOut)
+                }
+                harness.perform { $0.setGate(.waitingForRoute, at: $1) }
+                harness.advance(.seconds(seconds))
+                harness.dials.removeAll()
+                harness.perform { $0.setGate(.open, at: $1) }
+                XCTAssertEqual(harness.dials.contains { $0.relay == b }, isOut)
+                guard isOut, failure.isPermanent else { continue }
+                XCTAssertEqual(harness.dials.contains { $0.relay == a }, failure != .misbehaving, "\(failure)")
+            }
         }
-        harness.perform { client, now in
-            client.setDefaultRelays([a], at: now)
-            client.setGate(.open, at: now)
+    }
+
+    func testARouteThatComesAndGoesWithFailingRelaysDoesNotHurryTheirRedials() {
+        let harness = connected([a])
+        let dead = ClientHarness.url("wss://dead.example.com")
+        harness.perform { $0.setDefaultRelays([a, dead], at: $1) }
+        harness.fail(dead)
+        harness.dials.removeAll()
+        for _ in 0..<120 {
+            harness.perform { $0.setGate(.waitingForRoute, at: $1) }
+            harness.advance(.seconds(2))
+            harness.perform { $0.setGate(.open, at: $1) }
+            harness.advance(.seconds(3))
+            if harness.socket(dead) != nil { harness.fail(dead) }
         }
-        let new = try XCTUnwrap(harness.socket(a))
-        XCTAssertGreaterThan(new.generation, old.generation)
-        harness.open(a)
-        XCTAssertEqual(harness.takeSent(to: a).filter { $0.contains("REQ") }.count, 1, "the one before the wipe")
+        XCTAssertLessThan(harness.dials.filter { $0.relay == dead }.count, 12)
     }
 }

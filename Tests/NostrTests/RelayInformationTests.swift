@@ -59,7 +59,7 @@ final class RelayInformationTests: XCTestCase {
         XCTAssertEqual(harness.asked, [a])
         func reconnect(after span: Interval) {
             harness.advance(span)
-            harness.perform { $0.resetAll(at: $1) }
+            harness.reconnect()
             harness.open(a)
         }
         reconnect(after: .minutes(59))

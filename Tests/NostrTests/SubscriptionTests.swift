@@ -361,7 +361,7 @@ final class SubscriptionTests: XCTestCase {
         harness.open(a)
         harness.subscribe("live", to: a)
         harness.advance(.hours(24 * 21))
-        harness.perform { $0.resetAll(at: $1) }
+        harness.reconnect()
         _ = harness.takeSent()
         harness.open(a)
         let since = harness.now.wall.unixSeconds - 3_600

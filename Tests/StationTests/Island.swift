@@ -58,6 +58,8 @@ final class MemoryRelayPort: RelayPort {
         return true
     }
 
+    func withdraw(_ event: EventID) {}
+
     func subscribe(_ subscription: GatewaySubscription, at now: Now) {
         subscriptions[subscription.id] = subscription.filter
     }

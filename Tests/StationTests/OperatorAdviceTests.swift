@@ -3,6 +3,8 @@ import Crypto
 import EventLoop
 import Foundation
 import Glibc
+import Mesh
+import Nostr
 import TestSupport
 import Vault
 import XCTest
@@ -28,11 +30,13 @@ final class OperatorAdviceTests: XCTestCase {
         return configuration
     }
 
-    private func withStation(_ body: (Station) throws -> Void) throws {
+    private func withStation(
+        _ wanted: Configuration? = nil, isSynchronised: Bool = false, _ body: (Station) throws -> Void
+    ) throws {
         let box = try BoxStart.prepare(
-            configuration, from: nil, host: HostMarks(marks: [[UInt8](repeating: 1, count: 32), nil, nil]),
+            wanted ?? configuration, from: nil, host: HostMarks(marks: [[UInt8](repeating: 1, count: 32), nil, nil]),
             forgetKeys: {}, loop: loop,
-            clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { false }),
+            clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { isSynchronised }),
             log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: {})
         let station = try XCTUnwrap(box as? Station)
         try station.start()
@@ -96,6 +100,61 @@ final class OperatorAdviceTests: XCTestCase {
                     XCTAssertTrue((error as? ControlError)?.message.contains(blamed) ?? false, "\(argument): \(error)")
                 }
             }
+        }
+    }
+
+    func testAReloadDialsRelaysThatHadBeenGivenUp() throws {
+        var direct = configuration
+        direct.network.tor = .off
+        try withStation(direct, isSynchronised: true) { station in
+            loop.advance(by: .minutes(1))
+            let relays = station.uplink.client.defaultRelays
+            XCTAssertEqual(relays.count, 4)
+            func dialled() -> UInt64 { station.uplink.client.activity[.dialled] }
+            let before = dialled()
+            XCTAssertGreaterThan(before, 0, "there is no network to reach them by")
+            station.reload(direct)
+            XCTAssertEqual(dialled() - before, 4)
+        }
+    }
+
+    func testANoteThatIsDeletedBeforeARelayHasItIsNotPublished() throws {
+        var direct = configuration
+        direct.network.tor = .off
+        try withStation(direct, isSynchronised: true) { station in
+            loop.advance(by: .seconds(1))
+            _ = try station.lookAtNotes("u4pruydq")
+            _ = try station.postNote("u4pruydq 24 plain hello")
+            let publications = station.uplink.durable.publications
+            XCTAssertEqual(publications.waiting, 1)
+            let note = try XCTUnwrap(station.switchboard.notes?.notes.first?.id)
+            _ = try station.deleteNote("u4pruydq \(note.hex)")
+            XCTAssertFalse(publications.isWaiting(PublicationKey(hashing: note.bytes)))
+            XCTAssertEqual(publications.waiting, 1, "the deletion")
+        }
+    }
+
+    func testAPeerIsForgottenByItsIDAndByNothingElse() throws {
+        try withStation { station in
+            for (argument, code) in [
+                (nil, "malformed"), ("", "malformed"), ("gate-1234", "malformed"), ("0011", "malformed"),
+                ("0011223344556677", "refused"), (station.mesh.me.hex, "refused"),
+            ] {
+                XCTAssertThrowsError(try station.forgetPeer(argument)) {
+                    XCTAssertEqual(($0 as? ControlError)?.code, code, argument ?? "nothing")
+                }
+            }
+            var random = SeededRandom(seed: 8)
+            let phone = StationIdentity.generate(using: &random).node
+            let archive = MeshArchive(station.vault)
+            let known = IdentityRecord(
+                noiseKey: phone.noise.publicKey, signingKey: phone.signing.publicKey, nickname: "phone")
+            archive.keep(known, at: loop.now.monotonic)
+            station.switchboard.perform { archive.restore(into: station.mesh, at: $0) }
+            XCTAssertEqual(try station.forgetPeer(phone.peerID.hex), [])
+            XCTAssertThrowsError(try station.forgetPeer(phone.peerID.hex))
+            station.switchboard.perform { archive.restore(into: station.mesh, at: $0) }
+            XCTAssertThrowsError(try station.forgetPeer(phone.peerID.hex), "nor known after a restart")
         }
     }
 

@@ -11,8 +11,8 @@ public enum CourierLimits {
     static let longestLife: UInt64 = 25 * 3_600_000
     /// Least time between two speculative copies of an envelope, in milliseconds: 10 min (chapter 06 §6.4).
     public static let remoteHandoverPause: UInt64 = 600_000
-    /// Couriers an envelope can have been given to: a budget of 8 is halved three times.
-    static let couriersEach = 8
+    /// Couriers remembered of an envelope: ours. A budget of 8 is spent on three.
+    public static let couriersEach = 8
 
     /// Between two looks for what has expired: ours.
     static let cleaningInterval = Interval.minutes(10)

@@ -9,6 +9,8 @@ public enum NotesEffect: Sendable {
     case unsubscribe(id: String)
     /// Publish until a relay of the place has confirmed it.
     case publish(VerifiedEvent, geohash: String, expiresAt: WallTime)
+    /// Try no more to publish, if no relay has confirmed it yet.
+    case withdraw(EventID)
     /// Keep for `restore`, before anything else is done: what is published and not known can not be taken away.
     case keep(BoardCopy)
     case forget(EventID)
@@ -39,7 +41,7 @@ public final class NotesDesk {
     private var copies: [BoardCopy] = []
     private var copiesDue: Instant?
     private var isClockTrusted = false
-    private var effects = EffectQueue<NotesEffect>()
+    private var effects = Queue<NotesEffect>()
     private var random: any RandomNumberGenerator
 
     public init(seed: DeviceSeed, random: any RandomNumberGenerator) {
@@ -47,7 +49,7 @@ public final class NotesDesk {
         self.random = random
     }
 
-    public func nextEffect() -> NotesEffect? { effects.next() }
+    public func nextEffect() -> NotesEffect? { effects.popFirst() }
 
     public var notes: [LocationNote] { board?.all ?? [] }
     /// Notes whose work is being done.
@@ -66,14 +68,14 @@ public final class NotesDesk {
         closesAt = now.monotonic + GatewayLimits.notesSession
         pruneAt = now.monotonic + GatewayLimits.notesPruning
         subscription = "locnotes-\(geohash)-\(Hex.encode(random.bytes(4)))"
-        effects.add(
+        effects.append(
             .subscribe(
                 GatewaySubscription(
                     id: subscription, filter: board.filter, geohash: geohash, fallsBackToDefaultRelays: false)))
     }
 
     public func close() {
-        if geohash != nil { effects.add(.unsubscribe(id: subscription)) }
+        if geohash != nil { effects.append(.unsubscribe(id: subscription)) }
         geohash = nil
         board = nil
         closesAt = nil
@@ -117,10 +119,12 @@ public final class NotesDesk {
         return true
     }
 
-    /// Asks the relays of the place to delete an own note, and forgets it at once.
+    /// Asks the relays of the place to delete an own note, and forgets it at once. A note that still waits for a relay
+    /// is not published any more: not every relay refuses what it was asked to delete before it came.
     public func delete(_ id: EventID, at geohash: String, at now: Now) -> Bool {
         guard Geohash.isCanonical(geohash) else { return false }
         board?.remove(id)
+        effects.append(.withdraw(id))
         let until = WallTime(milliseconds: now.wall.milliseconds + GatewayLimits.noteRetry)
         publish(.deletion(of: id), seed.channel(geohash), geohash, until: until, at: now)
         forgetCopies { $0.id == id }
@@ -152,7 +156,7 @@ public final class NotesDesk {
     public func refused(_ id: EventID) {
         for index in copies.indices where copies[index].id == id {
             copies[index].isRefused = true
-            effects.add(.forget(id))
+            effects.append(.forget(id))
         }
     }
 
@@ -171,7 +175,7 @@ public final class NotesDesk {
     }
 
     private func forgetCopies(_ isOver: (BoardCopy) -> Bool) {
-        for copy in copies where isOver(copy) { effects.add(.forget(copy.id)) }
+        for copy in copies where isOver(copy) { effects.append(.forget(copy.id)) }
         copies.removeAll(where: isOver)
     }
 
@@ -200,10 +204,10 @@ public final class NotesDesk {
                 forgetCopies { $0.id == oldest }
             }
             copies.append(copy)
-            effects.add(.keep(copy))
+            effects.append(.keep(copy))
             pruneCopies(at: now)
         }
-        effects.add(.publish(event, geohash: geohash, expiresAt: until))
+        effects.append(.publish(event, geohash: geohash, expiresAt: until))
     }
 
     // MARK: Time

@@ -47,7 +47,8 @@ public final class MeshNode {
     /// One for each message type; most are opaque.
     private let handlers: [any MeshFeature]
 
-    private var effects = EffectQueue()
+    /// Drained after every call, so bound by what one call can cause: a frame a link, for each relay and fragment due.
+    private var effects = Queue<MeshEffect>()
     public internal(set) var drops = Tally<MeshDrop>()
     private var tally = Tally<MeshCount>()
 
@@ -131,15 +132,22 @@ public final class MeshNode {
         return lesson
     }
 
-    /// Drops what is pinned about a peer: the operator's way to trust on first use again (chapter 02 §2.4).
-    public func forget(_ peer: PeerID) {
-        identities.forget(peer)
+    /// Drops what is pinned about a peer, over a restart too: the operator's way to trust on first use again
+    /// (chapter 02 §2.4).
+    /// - Returns: whether anything was known of it.
+    @discardableResult
+    public func forget(_ peer: PeerID, at now: Now) -> Bool {
+        self.now = now
+        let record = identities.forget(peer)
+        let isKnown = record != nil || registry[peer] != nil
+        if let record { emit(.identityForgotten(record)) }
         departures.forget(peer)
         linkTable.retireProofs(of: peer)
         noise.forget(peer, in: self)
         registry.remove(peer)
         routes.remove(peer)
         tellFeatures(.removed(peer))
+        return isKnown
     }
 
     // MARK: Time and effects
@@ -171,10 +179,10 @@ public final class MeshNode {
         return next
     }
 
-    public func nextEffect() -> MeshEffect? { effects.take() }
+    public func nextEffect() -> MeshEffect? { effects.popFirst() }
 
-    func emit(_ effect: MeshEffect) { effects.add(effect) }
-    func emit(_ event: MeshEvent) { effects.add(.event(event)) }
+    func emit(_ effect: MeshEffect) { effects.append(effect) }
+    func emit(_ event: MeshEvent) { effects.append(.event(event)) }
     func count(_ what: MeshCount) { tally.count(what) }
 
     // MARK: Observation

@@ -127,5 +127,6 @@ final class IdentityBook {
         return .news
     }
 
-    func forget(_ peer: PeerID) { entries[peer] = nil }
+    @discardableResult
+    func forget(_ peer: PeerID) -> IdentityRecord? { entries.removeValue(forKey: peer)?.record }
 }

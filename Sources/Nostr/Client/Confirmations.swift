@@ -63,6 +63,4 @@ struct Confirmations {
         attempts.removeFirst(late.count)
         return late.map { ($0.id, .failed(.timedOut)) }
     }
-
-    mutating func removeAll() { attempts.removeAll() }
 }

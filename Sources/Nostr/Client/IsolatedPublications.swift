@@ -110,15 +110,5 @@ struct IsolatedPublications {
 
     mutating func endAll() -> [NostrEffect] { attempts.map(\.socket).flatMap { ended($0, isClosed: false) } }
 
-    /// Closes everything and tells nobody.
-    mutating func wipe() -> [NostrEffect] {
-        defer {
-            attempts.removeAll()
-            takers.removeAll()
-            begun.removeAll()
-        }
-        return attempts.map { .close($0.socket, code: CloseCode.goingAway) }
-    }
-
     private func index(of socket: NostrSocketID) -> Int? { attempts.firstIndex { $0.socket == socket } }
 }

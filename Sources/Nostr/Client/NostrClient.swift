@@ -15,7 +15,7 @@ public final class NostrClient {
         }
     }
 
-    public private(set) var configuration: Configuration
+    public let configuration: Configuration
     public private(set) var gate = NetworkGate.closed
     public private(set) var defaultRelays: [NostrRelayURL]
     public internal(set) var drops = Tally<NostrDrop>()
@@ -44,6 +44,8 @@ public final class NostrClient {
     private var generations: UInt64 = 0
     private var numbers: UInt64 = 0
     private var route = RouteBackoff()
+    /// Since when the gate has not been open.
+    private var awaySince: Instant?
     private var reconcileAt: Instant?
     /// When the next isolated publication may be written.
     var isolatedDueAt: Instant?
@@ -94,51 +96,36 @@ public final class NostrClient {
         reportLoads(at: now.monotonic)
     }
 
-    public func configure(_ configuration: Configuration, at now: Now) {
-        self.configuration = configuration
-        for connection in connections where !isPermitted(connection.url) {
-            disconnect(connection, nil, closing: CloseCode.goingAway, at: now)
-        }
-        connections.removeAll { !isPermitted($0.url) }
-        refresh(at: now)
-        reportLoads(at: now.monotonic)
-    }
-
     /// Opening dials what is wanted; closing is `disconnect`. While the route is not ready open sockets live on as long
-    /// as they do.
+    /// as they do. Failures of the time before an outage are forgotten (chapter 05 §6.3).
     public func setGate(_ gate: NetworkGate, at now: Now) {
         guard gate != self.gate else { return }
+        if self.gate == .open { awaySince = now.monotonic }
         self.gate = gate
         switch gate {
         case .closed: disconnectAll(at: now)
         case .waitingForRoute: break
         case .open:
             route.worked()
-            for connection in connections where connection.lastFailure == .routeUnavailable {
-                connection.redial(at: nil)
+            // What failed before an outage tells of the way, not of the relay. A way that is back at once was lost
+            // because relays fail: they keep their pauses.
+            let wasOut = awaySince.map { now.monotonic - $0 >= NostrLimits.outage } ?? false
+            awaySince = nil
+            for connection in connections where connection.isIdle {
+                if wasOut, connection.lastFailure != .misbehaving {
+                    connection.forgive()
+                } else if connection.lastFailure == .routeUnavailable {
+                    connection.redial(at: nil)
+                }
             }
             refresh(at: now)
         }
     }
 
-    /// The route was exchanged, Tor for none or the other way: no old socket may stay.
-    public func routeChanged(at now: Now) {
-        disconnectAll(at: now)
-        refresh(at: now)
-    }
-
-    /// Zeroes attempts and failures of all relays and connects anew.
-    public func resetAll(at now: Now) {
-        disconnectAll(at: now)
-        for connection in connections { connection.forgive() }
-        refresh(at: now)
-    }
-
-    /// The operator's retry: forgets what failed and replaces the socket.
-    public func retry(_ relay: NostrRelayURL, at now: Now) {
-        guard let connection = connection(relay) else { return }
-        disconnect(connection, nil, closing: CloseCode.goingAway, at: now)
-        connection.forgive()
+    /// The operator's retry: dials every relay that is wanted and not connected, whatever it failed with (chapter 05
+    /// §6.3).
+    public func retry(at now: Now) {
+        for connection in connections where connection.isIdle { connection.forgive() }
         refresh(at: now)
     }
 
@@ -150,34 +137,6 @@ public final class NostrClient {
         }
         emit(isolated.endAll())
         reportLoads(at: now.monotonic)
-    }
-
-    /// Closes all sockets and forgets everything: queue, subscriptions, records, counters. Nobody is told (chapter 05
-    /// §3.6, §6.9). What sockets of before still report is fenced off.
-    public func wipe() {
-        var closing = Queue<NostrEffect>()
-        while let effect = effects.popFirst() {
-            if case .close = effect { closing.append(effect) }
-        }
-        effects = closing
-        for connection in connections where !connection.isIdle {
-            emit(.close(connection.socket, code: CloseCode.goingAway))
-        }
-        emit(isolated.wipe())
-        connections.removeAll()
-        subscriptions.removeAll()
-        pending.removeAll()
-        confirmations.removeAll()
-        recent.removeAll()
-        drops = Tally()
-        activity = Tally()
-        answers = Tally()
-        failures = Tally()
-        defaultRelays = []
-        gate = .closed
-        route.worked()
-        reconcileAt = nil
-        isolatedDueAt = nil
     }
 
     // MARK: What sockets report

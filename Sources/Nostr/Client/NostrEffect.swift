@@ -39,8 +39,8 @@ public enum NostrEffect: Hashable, Sendable {
 }
 
 /// WebSocket close statuses sent (RFC 6455 §7.4.1).
-enum CloseCode {
-    static let goingAway: UInt16 = 1_001
+public enum CloseCode {
+    public static let goingAway: UInt16 = 1_001
     static let policyViolation: UInt16 = 1_008
 }
 

@@ -79,10 +79,5 @@ struct PendingEvents {
         for index in entries.indices.reversed() where entries[index].confirmation == confirmation { remove(at: index) }
     }
 
-    mutating func removeAll() {
-        entries.removeAll()
-        bytes = 0
-    }
-
     private mutating func remove(at index: Int) { bytes -= entries.remove(at: index).frame.count }
 }

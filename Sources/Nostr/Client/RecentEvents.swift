@@ -21,9 +21,4 @@ struct RecentEvents {
         for old in order.prefix(excess) { members.remove(old) }
         order.removeFirst(excess)
     }
-
-    mutating func removeAll() {
-        members.removeAll()
-        order.removeAll()
-    }
 }

@@ -119,7 +119,7 @@ final class RelayConnection {
 
     func redial(at instant: Instant?) { redialAt = instant }
 
-    /// Forgets failures, as the operator's retry and the reset of all relays do.
+    /// Forgets failures: the relay may be dialled at once.
     func forgive() {
         attempts = 0
         lastFailure = nil

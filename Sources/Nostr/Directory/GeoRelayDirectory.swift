@@ -22,30 +22,13 @@ public struct GeoRelayDirectory: Hashable, Sendable {
     /// The relays closest to the centre of a cell by great-circle distance, ties by host. The caller has
     /// validated the geohash: characters outside the alphabet are skipped.
     public func closest(to geohash: String, count: Int = GeoRelayDirectory.relaysPerCell) -> [NostrRelayURL] {
-        ranked(from: geohash, breakingTiesByHost: true, count: count)
-    }
-
-    /// The relays the iOS app chooses followed by those only the Android app does, which leaves ties in file order: at
-    /// most twice `relaysPerCell` (chapter 05 §14.4).
-    public func closestForBothApps(to geohash: String) -> [NostrRelayURL] {
-        let byHost = closest(to: geohash)
-        let inFileOrder = ranked(
-            from: geohash, breakingTiesByHost: false, count: GeoRelayDirectory.relaysPerCell)
-        return byHost + inFileOrder.filter { !byHost.contains($0) }
-    }
-
-    private func ranked(from geohash: String, breakingTiesByHost: Bool, count: Int) -> [NostrRelayURL] {
         guard count > 0 else { return [] }
         let centre = Geohash.bounds(of: geohash).centre
-        let candidates = entries.enumerated().map { index, entry in
-            (
-                distance: GeoRelayDirectory.distance(from: centre, to: (entry.latitude, entry.longitude)), index: index,
-                entry: entry
-            )
+        let candidates = entries.map { entry in
+            (distance: GeoRelayDirectory.distance(from: centre, to: (entry.latitude, entry.longitude)), entry: entry)
         }
         let sorted = candidates.sorted { a, b in
-            if a.distance != b.distance { return a.distance < b.distance }
-            return breakingTiesByHost ? a.entry.host < b.entry.host : a.index < b.index
+            a.distance != b.distance ? a.distance < b.distance : a.entry.host < b.entry.host
         }
         return sorted.prefix(count).compactMap { NostrRelayURL("wss://" + $0.entry.host) }
     }

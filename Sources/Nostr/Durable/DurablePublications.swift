@@ -128,7 +128,7 @@ public final class DurablePublications {
         return .queued
     }
 
-    /// It is not wanted any more; an attempt under way may still succeed.
+    /// It is not wanted any more, such as a note deleted before a relay had it; an attempt under way may still succeed.
     public func withdraw(_ key: PublicationKey) {
         guard let index = entries.firstIndex(where: { $0.key == key }) else { return }
         entries.remove(at: index)
@@ -189,17 +189,6 @@ public final class DurablePublications {
         guard isReady, underWay.count < NostrLimits.durableAtOnce else { return next }
         for entry in entries where !entry.isUnderWay { next = min(next ?? entry.dueAt, entry.dueAt) }
         return next
-    }
-
-    /// Forgets everything and tells nobody.
-    public func wipe() {
-        entries.removeAll()
-        underWay.removeAll()
-        published.removeAll()
-        order.removeAll()
-        effects = Queue()
-        isReady = false
-        pruneAt = nil
     }
 
     // MARK: Parts

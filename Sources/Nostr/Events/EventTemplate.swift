@@ -11,9 +11,4 @@ public struct EventTemplate: Hashable, Sendable {
         self.tags = tags
         self.content = content
     }
-
-    /// The unsigned event.
-    public func event(author: NostrPublicKey, createdAt: Int64) -> NostrEvent {
-        NostrEvent(pubkey: author.hex, createdAt: createdAt, kind: kind, tags: tags, content: content)
-    }
 }

@@ -6,12 +6,6 @@ public enum ProofOfWork {
     /// Bits the iOS app commits to.
     public static let standardTarget = 8
 
-    /// Leading zero bits of any byte string.
-    public static func leadingZeroBits(_ bytes: [UInt8]) -> Int {
-        guard let first = bytes.firstIndex(where: { $0 != 0 }) else { return 8 * bytes.count }
-        return 8 * first + bytes[first].leadingZeroBitCount
-    }
-
     /// The work that counts: what the last `nonce` tag commits to, if the id has at least that many leading zero bits;
     /// otherwise 0. Zero bits beyond the commitment earn nothing.
     public static func difficulty(id: EventID?, tags: [[String]]) -> Int {

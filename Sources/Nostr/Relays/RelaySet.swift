@@ -38,14 +38,4 @@ public struct RelaySet: Hashable, Sendable {
         guard custom.count < RelaySet.maximumCustom else { throw .limitReached }
         custom.append(url)
     }
-
-    /// Removes an own relay given in any spelling.
-    ///
-    /// - Returns: false when there is none such.
-    public mutating func remove(_ text: String) -> Bool {
-        guard let url = NostrRelayURL(text, defaultScheme: "wss"), let index = custom.firstIndex(of: url)
-        else { return false }
-        custom.remove(at: index)
-        return true
-    }
 }

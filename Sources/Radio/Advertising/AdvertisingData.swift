@@ -49,14 +49,10 @@ public struct AdvertisingData: Equatable, Sendable {
         return BluetoothUUID(high: high, low: low)
     }
 
-    /// What we advertise: flags, and the service in a complete list of UUIDs; no name, no manufacturer data (chapter 03
-    /// A3). 21 bytes. The kernel refuses flags of a caller's own where it adds them itself: leave them out then.
+    /// What we advertise: flags, and the service in a complete list of UUIDs; no name, no manufacturer data, and no
+    /// scan response, which would tell every listener who we are (chapter 03 A3). 21 bytes. The kernel refuses flags of
+    /// a caller's own where it adds them itself: leave them out then.
     public static func advertisement(service: BluetoothUUID = .meshService, withFlags: Bool = true) -> [UInt8] {
         (withFlags ? [0x02, 0x01, 0x06] : []) + [0x11, 0x07] + service.longBytes
-    }
-
-    /// The optional scan response: who we are, to anybody who listens (chapter 03 A3). 26 bytes.
-    public static func scanResponse(service: BluetoothUUID = .meshService, peer: UInt64) -> [UInt8] {
-        [0x19, 0x21] + service.longBytes + withUnsafeBytes(of: peer.bigEndian) { [UInt8]($0) }
     }
 }

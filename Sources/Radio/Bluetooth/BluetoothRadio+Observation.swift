@@ -47,10 +47,10 @@ extension BluetoothRadio: ObservedRadio {
     public var problem: String? { nil }
 
     /// The links that are up, by ID.
-    public var snapshot: [LinkSnapshot] {
+    public var snapshot: [RadioLinkSnapshot] {
         links.sorted { $0.key < $1.key }.compactMap { id, link in
             guard let since = link.since else { return nil }
-            return LinkSnapshot(
+            return RadioLinkSnapshot(
                 link: id, role: link.role, remoteName: "", frameLimit: link.frameLimit, since: since,
                 lastReceived: link.lastReceived, lastSent: link.lastSent, queuedFrames: link.queue.count,
                 queuedBytes: link.queue.bytes)

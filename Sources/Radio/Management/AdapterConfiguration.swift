@@ -4,13 +4,10 @@ import Basics
 public struct AdapterConfiguration: Sendable {
     /// The service that is advertised and looked for (chapter 03 A1).
     public var service: BluetoothUUID
-    /// Scan response, at most 31 bytes; empty for none, since it tells every listener who we are (chapter 03 A3).
-    public var scanResponse: [UInt8]
     public var ownAddress: OwnAddress
 
-    public init(service: BluetoothUUID = .meshService, scanResponse: [UInt8] = [], ownAddress: OwnAddress) {
+    public init(service: BluetoothUUID = .meshService, ownAddress: OwnAddress) {
         self.service = service
-        self.scanResponse = scanResponse
         self.ownAddress = ownAddress
     }
 }

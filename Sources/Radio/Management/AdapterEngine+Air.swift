@@ -14,8 +14,7 @@ extension AdapterEngine {
         // The kernel adds the flags field, and refuses one of ours.
         let instance = AdvertisingInstance(
             number: instanceNumber,
-            advertisement: AdvertisingData.advertisement(service: configuration.service, withFlags: false),
-            scanResponse: configuration.scanResponse)
+            advertisement: AdvertisingData.advertisement(service: configuration.service, withFlags: false))
         return AdvertisingKeeper(
             instance: instance, isSplitKnown: knownCommands.map { $0.isSuperset(of: splitAdvertising) } ?? true)
     }
@@ -132,7 +131,7 @@ extension AdapterEngine {
     private mutating func connected(_ address: ManagementAddress, isOutgoing: Bool, at now: Instant) {
         guard let address = address.lowEnergy else { return }
         if links.count < ManagementLimits.links { links.insert(address) }
-        silence.heard(at: now)
+        deafness.heard(at: now)
         // The controller stops advertising when somebody connects; only adding the instance anew brings it back.
         if !isOutgoing {
             connectionProved(at: now)
@@ -144,7 +143,7 @@ extension AdapterEngine {
     private mutating func disconnected(_ address: ManagementAddress, reason: UInt8, at now: Instant) {
         guard let address = address.lowEnergy else { return }
         links.remove(address)
-        silence.heard(at: now)
+        deafness.heard(at: now)
         advertising.doubt()
         scanning.refresh(at: now)
         emit(.disconnected(address, reason: reason))
@@ -152,7 +151,7 @@ extension AdapterEngine {
 
     private mutating func found(_ report: DeviceReport, at now: Instant) {
         lastReport = now
-        silence.heard(at: now)
+        deafness.heard(at: now)
         guard report.isConnectable, let address = report.address.lowEnergy else { return }
         let data = report.data.withUnsafeBytes { AdvertisingData(parsing: $0, service: configuration.service) }
         guard data.offersMesh else { return }
@@ -179,7 +178,7 @@ extension AdapterEngine {
     /// A connection came about, or its data arrived.
     mutating func connectionProved(at now: Instant) {
         ladder.succeeded()
-        silence.heard(at: now)
+        deafness.heard(at: now)
         if wedge != nil { unwedge() }
     }
 
@@ -191,9 +190,9 @@ extension AdapterEngine {
     }
 
     mutating func listenForSilence(at now: Instant) {
-        guard scanning.isWanted else { return silence.reset(at: now) }
-        if !links.isEmpty { silence.heard(at: now) }
-        let measure = silence.check(at: now)
+        guard scanning.isWanted else { return deafness.reset(at: now) }
+        if !links.isEmpty { deafness.heard(at: now) }
+        let measure = deafness.check(at: now)
         guard measure != .none else { return }
         counters.count(.deadScan)
         take(measure, at: now)

@@ -78,7 +78,7 @@ struct AdapterEngine {
     var scanning: ScanKeeper
     var pause = AttemptPause()
     var ladder = RecoveryLadder()
-    var silence = SilenceWatch()
+    var deafness = DeafnessWatch()
     var links: Set<BluetoothAddress> = []
     var requests = Queue<ManagementCommand>()
     var reconcileAt = Instant.distantFuture
@@ -129,7 +129,7 @@ struct AdapterEngine {
     }
 
     mutating func setScanning(_ isWanted: Bool, at now: Instant) {
-        if isWanted, !scanning.isWanted { silence.reset(at: now) }
+        if isWanted, !scanning.isWanted { deafness.reset(at: now) }
         scanning.isWanted = isWanted
         advance(at: now)
     }
@@ -237,7 +237,7 @@ struct AdapterEngine {
     var nextDeadline: Instant? {
         var deadlines = [retryAt]
         if phase == .ready {
-            deadlines += [pause.deadline, pause.clearBy, silence.deadline]
+            deadlines += [pause.deadline, pause.clearBy, deafness.deadline]
             if flight == nil {
                 deadlines += [
                     reconcileAt, inspectAt, advertising.deadline(isPaused: pause.pausesAdvertising),
@@ -279,7 +279,7 @@ struct AdapterEngine {
         links.removeAll()
         requests.removeAll()
         pause = AttemptPause()
-        silence.reset(at: nil)
+        deafness.reset(at: nil)
         (reconcileAt, inspectAt) = (.distantFuture, .distantFuture)
         let (wasAdvertising, wasScanning) = (advertising.isWanted, scanning.isWanted)
         let sharesAntenna = scanning.sharesAntenna
@@ -302,7 +302,7 @@ struct AdapterEngine {
         upSince = now
         setUpFailures = 0
         if wedge == .silence { unwedge() }
-        silence.reset(at: now)
+        deafness.reset(at: now)
         reconcileAt = now + ManagementLimits.reconciliation
         inspectAt = now + ManagementLimits.inspection
         emit(.up(address))

@@ -128,5 +128,5 @@ public final class InProcessPort: LinkPort {
     }
 
     /// The links that are up, by ID.
-    public var snapshot: [LinkSnapshot] { ends.values.compactMap(\.snapshot).sorted { $0.link < $1.link } }
+    public var snapshot: [RadioLinkSnapshot] { ends.values.compactMap(\.snapshot).sorted { $0.link < $1.link } }
 }

@@ -44,9 +44,9 @@ final class InProcessConnection {
             other.offer(frame)
         }
 
-        var snapshot: LinkSnapshot? {
+        var snapshot: RadioLinkSnapshot? {
             guard let since, let remote = other?.port else { return nil }
-            return LinkSnapshot(
+            return RadioLinkSnapshot(
                 link: id, role: role, remoteName: remote.name, frameLimit: frameLimit, since: since,
                 lastReceived: lastReceived, lastSent: lastSent, queuedFrames: 0, queuedBytes: other?.underway ?? 0)
         }

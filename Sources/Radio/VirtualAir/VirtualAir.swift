@@ -104,10 +104,10 @@ public final class VirtualAir: LinkPort {
     // MARK: Status
 
     /// The links that are up, by ID.
-    public var snapshot: [LinkSnapshot] {
+    public var snapshot: [RadioLinkSnapshot] {
         links.values.sorted { $0.id < $1.id }.compactMap { link in
             guard link.isUp, let since = link.since, let remote = link.remote else { return nil }
-            return LinkSnapshot(
+            return RadioLinkSnapshot(
                 link: link.id, role: link.role, remoteName: remote.text, frameLimit: link.frameLimit, since: since,
                 lastReceived: link.lastReceived, lastSent: link.lastSent, queuedFrames: link.queue.count,
                 queuedBytes: link.queue.bytes)

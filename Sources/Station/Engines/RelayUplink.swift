@@ -116,7 +116,7 @@ final class RelayUplink: RelayPort {
     /// Begins to close every socket; nothing is dialled any more.
     func stop() {
         route.stop()
-        for id in Array(sockets.keys) { close(id, code: 1_001) }
+        for id in Array(sockets.keys) { close(id, code: CloseCode.goingAway) }
     }
 
     /// For the wipe: every socket is gone at once, and what one still has to say is heard by nobody.
@@ -145,6 +145,8 @@ final class RelayUplink: RelayPort {
             PublicationKey(hashing: event.id.bytes), .event(event, place: geohash), expiresAt: expiresAt, at: now)
         return admission != .refused
     }
+
+    func withdraw(_ event: EventID) { durable.publications.withdraw(PublicationKey(hashing: event.bytes)) }
 
     /// The work that the relays of a place ask of an event, in leading zero bits.
     func work(for geohash: String) -> Int { client.work(askedBy: choice.relays(of: geohash)) }
@@ -245,7 +247,7 @@ final class RelayUplink: RelayPort {
     private func send(_ message: [UInt8], on id: NostrSocketID, at now: Now) {
         guard let socket = sockets[id], !socket.send(text: message) else { return }
         // A relay that does not read fast enough for what little is sent is as good as gone.
-        close(id, code: 1_001)
+        close(id, code: CloseCode.goingAway)
         client.relayClosed(id, .unresponsive, at: now)
     }
 

@@ -232,6 +232,7 @@ final class Switchboard: LinkPortDelegate {
         case .publish(let event, let geohash, let expiresAt):
             let isTaken = relays?.publishDurably(event, geohash: geohash, expiresAt: expiresAt, at: loop.now)
             if isTaken == false { notes?.refused(event.id) }
+        case .withdraw(let id): relays?.withdraw(id)
         case .keep(let copy): carried?.keep(copy)
         case .forget(let id): carried?.forget(copy: id)
         }
@@ -338,6 +339,8 @@ protocol RelayPort: AnyObject {
     /// Until a relay of the place has confirmed it, over restarts too.
     /// - Returns: false when too much waits already.
     func publishDurably(_ event: VerifiedEvent, geohash: String, expiresAt: WallTime, at now: Now) -> Bool
+    /// No further attempt at an event that waits to be published durably.
+    func withdraw(_ event: EventID)
     /// Leaves mail at the default relays, over connections of its own; `dropped` tells whether one confirmed it.
     func publishDrop(_ event: VerifiedEvent, as attempt: DropAttempt, at now: Now)
     func subscribe(_ subscription: GatewaySubscription, at now: Now)

@@ -13,9 +13,10 @@ public enum DaemonHelp {
 
         It stays in the foreground and logs to standard error. SIGTERM and SIGINT stop
         it: it withdraws what it offers and says goodbye to the mesh. SIGHUP makes it
-        read the configuration again; bitgate status names the keys that wait for a
-        restart. The bitgate command shows what it does. Under systemd it says when it
-        is ready, and feeds the watchdog as long as one of its radios shows life.
+        read the configuration again, and dial at once whatever relay it had given up;
+        bitgate status names the keys that wait for a restart. The bitgate command shows
+        what it does. Under systemd it says when it is ready, and feeds the watchdog as
+        long as one of its radios shows life.
 
         Exit status: 0 stopped as told, 64 wrong usage, 66 no such configuration file
         or not readable, 71 the system refused something, 73 the state directory or the

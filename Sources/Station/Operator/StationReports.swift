@@ -138,7 +138,7 @@ extension Station {
         return items
     }
 
-    private func link(_ link: Mesh.LinkSnapshot, _ now: Now) -> StatusReport.Link {
+    private func link(_ link: LinkSnapshot, _ now: Now) -> StatusReport.Link {
         StatusReport.Link(
             number: link.id.value, adapter: radio.adapterName(of: link.id),
             role: link.role == .outgoing ? "outgoing" : "incoming", frameLimit: link.frameLimit,

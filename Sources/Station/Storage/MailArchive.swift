@@ -103,12 +103,11 @@ extension DealtDrop {
 }
 
 extension CarriedEnvelope {
-    private static let couriersEach = 255
     private static let header = 1 + 1 + 8 + 8 + 8 + Bytes32.size + 1
     /// Tag, expiry, budget and prekey with their headers, and the ciphertext's.
     static let largestEnvelope = 3 * 5 + 16 + 8 + 1 + 4 + CourierEnvelope.ciphertextSizes.upperBound
-    /// Of an envelope with as many couriers as a budget can pay.
-    static let largestRecord = header + 8 * Bytes32.size + largestEnvelope
+    /// Of an envelope with as many couriers as are remembered.
+    static let largestRecord = header + CourierLimits.couriersEach * Bytes32.size + largestEnvelope
 
     /// Times that never were are 0.
     var vaultValue: [UInt8] {
@@ -117,7 +116,7 @@ extension CarriedEnvelope {
         bytes.append(bigEndian: lastRemoteHandover?.milliseconds ?? 0)
         bytes.append(bigEndian: lastPublished?.milliseconds ?? 0)
         bytes += depositor.bytes
-        let couriers = couriers.map(\.bytes).prefix(CarriedEnvelope.couriersEach)
+        let couriers = couriers.map(\.bytes).prefix(CourierLimits.couriersEach)
         bytes.append(UInt8(clamping: couriers.count))
         return bytes + couriers.joined() + (envelope.encoded() ?? [])
     }

@@ -197,7 +197,7 @@ final class NoiseMeshTests: XCTestCase {
         mesh.tell("one", from: 0, to: 1)
         mesh.run(for: .seconds(2))
         XCTAssertTrue(mesh.nodes[0].mesh.isNoiseProven(mesh.peer(1)))
-        mesh.call(0) { node, _ in node.forget(mesh.peer(1)) }
+        mesh.call(0) { _ = $0.forget(mesh.peer(1), at: $1) }
         XCTAssertNil(mesh.nodes[0].mesh.session(with: mesh.peer(1)))
         XCTAssertFalse(mesh.nodes[0].mesh.isNoiseProven(mesh.peer(1)))
     }
@@ -288,15 +288,6 @@ final class NoiseMeshTests: XCTestCase {
         mesh.call(1) { $0.setClockTrusted(true, at: $1) }
         mesh.run(for: .seconds(8))
         XCTAssertEqual(mesh.nodes[1].privateTexts, ["one"])
-    }
-
-    func testWithdrawnPayloadsDoNotGoOut() {
-        let mesh = SimulatedMesh.line(2)
-        mesh.tell("one", from: 0, to: 1)
-        mesh.call(0) { node, _ in node.withdrawPayloads(for: mesh.peer(1)) }
-        mesh.run(for: .seconds(3))
-        XCTAssertEqual(mesh.nodes[1].privateTexts, [])
-        XCTAssertEqual(mesh.nodes[0].undeliverable, 0)
     }
 
     /// A file of 80 kB in one packet of version 2, cut into fragments.

@@ -16,8 +16,6 @@ final class AdvertisingDataTests: XCTestCase {
         XCTAssertEqual(AdvertisingData.advertisement(), bytes(advertisement))
         XCTAssertEqual(AdvertisingData.advertisement().count, 21)
         XCTAssertEqual(AdvertisingData.advertisement(withFlags: false), bytes("11 07 \(serviceHex)"))
-        XCTAssertEqual(AdvertisingData.scanResponse(peer: 0x0011_2233_4455_6677), bytes(scanResponse))
-        XCTAssertEqual(AdvertisingData.scanResponse(peer: 0).count, 26)
         let debug = AdvertisingData.advertisement(service: .debugMeshService)
         XCTAssertEqual(debug, bytes("02 01 06 11 07 5a \(serviceHex.dropFirst(2))"))
     }
