@@ -14,8 +14,9 @@ public struct Queue<Element> {
     @discardableResult @inlinable
     public mutating func popFirst() -> Element? {
         guard head < storage.count else { return nil }
-        let element = storage[head]
-        storage[head] = nil
+        // Moved out, not copied.
+        var element: Element?
+        swap(&element, &storage[head])
         head += 1
         if head == storage.count {
             storage.removeAll(keepingCapacity: true)

@@ -1,4 +1,3 @@
-import Basics
 import Wire
 
 /// The two independent key pairs a mesh node lives under, and the names that follow from them (chapter 02 §1).

@@ -119,7 +119,7 @@ public final class Gateway {
         [channels.nextDeadline, bridge.nextDeadline, channelPresence?.nextDeadline].compactMap { $0 }.min()
     }
 
-    public func nextEffect() -> GatewayEffect? { surroundings.effects.next() }
+    public func nextEffect() -> GatewayEffect? { surroundings.effects.popFirst() }
 
     // MARK: The operator's own words
 
@@ -143,7 +143,7 @@ public final class Gateway {
             using: &surroundings.random)
         guard let event else { return .invalid }
         channels.composed(event, in: geohash, &surroundings, at: now)
-        surroundings.effects.add(.publish(event, geohash: geohash))
+        surroundings.effects.append(.publish(event, geohash: geohash))
         if surroundings.relayConnected { return .published }
         return deposit(event, .toGateway, geohash: geohash, to: gateway)
     }
@@ -166,17 +166,14 @@ public final class Gateway {
         guard surroundings.relayConnected else {
             return deposit(event, .toBridge, geohash: cell.geohash, to: bridgePeer)
         }
-        surroundings.effects.add(.publish(event, geohash: cell.geohash))
+        surroundings.effects.append(.publish(event, geohash: cell.geohash))
         return .published
     }
 
     // MARK: Across restarts
 
-    /// What was published lately, oldest first. Without it a deposit may come back from the relays after a restart and
-    /// go on the air once (chapter 06 §20.7).
-    public var published: [EventID] { channels.published + bridge.published }
-
-    /// Takes back what an earlier run published.
+    /// Takes back what an earlier run published, oldest first. Without it a deposit may come back from the relays after
+    /// a restart and go on the air once (chapter 06 §20.7).
     public func remember(published: [EventID]) {
         channels.remember(published: published)
         bridge.remember(published: published)
@@ -241,7 +238,7 @@ public final class Gateway {
         let wanted = GatewayAdvertisement(capabilities: bits, cell: bridge.advertisedCell)
         guard wanted != advertised else { return }
         advertised = wanted
-        surroundings.effects.add(.advertise(wanted))
+        surroundings.effects.append(.advertise(wanted))
     }
 
     /// Why a deposit is not even looked at.
@@ -256,7 +253,7 @@ public final class Gateway {
         guard let peer, let carrier = try? CarriedEvent.carrier(direction, geohash: geohash, event: event) else {
             return .noWayOut
         }
-        surroundings.effects.add(.deposit(carrier, to: peer))
+        surroundings.effects.append(.deposit(carrier, to: peer))
         return .deposited
     }
 

@@ -54,11 +54,4 @@ public struct GatewayConfiguration: Sendable {
     public static func console(cell: RendezvousCell? = nil) -> GatewayConfiguration {
         GatewayConfiguration(jobs: [], echoesUplinks: false, cell: cell)
     }
-
-    /// Block, neighbourhood and city around a place. The coarser levels are too busy for the radio (chapter 06 §3.5).
-    public static func channels(latitude: Double, longitude: Double) -> [String] {
-        [ChannelLevel.block, .neighborhood, .city].map {
-            Geohash.encode(latitude: latitude, longitude: longitude, length: $0.length)
-        }
-    }
 }

@@ -35,7 +35,5 @@ public struct GatewayAdvertisement: Hashable, Sendable {
     /// Only together with the bridge bit.
     public let cell: String?
 
-    /// The bits this advertisement speaks for; all others are somebody else's.
-    public static let bits: Capabilities = [.gateway, .bridge]
     public static let none = GatewayAdvertisement(capabilities: [], cell: nil)
 }

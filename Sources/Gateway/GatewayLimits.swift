@@ -4,8 +4,6 @@ import Basics
 public enum GatewayLimits {
     // MARK: Carried events
 
-    /// Largest event JSON in a carrier, in bytes (chapter 06 §2).
-    public static let carrierJSON = 16_384
     /// Largest difference between an event's `created_at` and now, in seconds (chapter 06 §3.2, §3.4, §4.8).
     public static let eventSkew: UInt64 = 900
     /// Longest bridged text, in UTF-8 bytes (chapter 06 §4.8).
@@ -33,8 +31,6 @@ public enum GatewayLimits {
     public static let depositTokens = 10
     /// Depositors tracked; idle ones are forgotten first, and with none idle a new one is refused.
     public static let trackedDepositors = 512
-    /// Relays refuse ephemeral events past this age, so publishing an older one is silent loss.
-    public static let ephemeralAge: Int64 = 60
 
     // MARK: Downlink
 

@@ -1,10 +1,11 @@
+import Basics
 import Nostr
 
 /// What the services of a gateway share.
 struct GatewaySurroundings {
     var relayConnected = false
     var display = MessageDisplay()
-    var effects = EffectQueue<GatewayEffect>()
+    var effects = Queue<GatewayEffect>()
     var random: any RandomNumberGenerator
 
     init(random: any RandomNumberGenerator) { self.random = random }
@@ -16,7 +17,7 @@ extension GatewaySurroundings {
         if accepted.displacedAnother { outcomes.count(.displaced) }
         if accepted.isPublished {
             outcomes.count(.published)
-            effects.add(.publish(accepted.event, geohash: accepted.geohash))
+            effects.append(.publish(accepted.event, geohash: accepted.geohash))
         } else {
             outcomes.count(.queued)
         }
@@ -28,7 +29,7 @@ extension GatewaySurroundings {
         outcomes.count(.repeated, UInt64(flushed.repeated))
         outcomes.count(.published, UInt64(flushed.publish.count))
         for deposit in flushed.publish {
-            effects.add(.publish(deposit.event, geohash: deposit.geohash))
+            effects.append(.publish(deposit.event, geohash: deposit.geohash))
         }
     }
 }

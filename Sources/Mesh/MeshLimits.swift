@@ -1,4 +1,5 @@
 import Basics
+import Wire
 
 /// Every bound of the mesh engine. Values the reference leaves unbounded are capped per chapter 03 C7.
 public enum MeshLimits {
@@ -24,15 +25,12 @@ public enum MeshLimits {
     /// Bytes inflated per link, sustained and burst; the burst is one payload of the largest size. Recognising a copy
     /// takes the inflated payload, before anything is authenticated, and half a kilobyte may claim half a megabyte.
     public static let linkInflationPerSecond = 131_072.0
-    public static let linkInflationBurst = 1_179_760.0
+    public static let linkInflationBurst = Double(WireLimits.payload)
 
     // MARK: Duplicates (B4)
 
     /// B22.3: age at which a seen packet is forgotten.
     public static let duplicateLifetime = Interval.seconds(300)
-    /// What the reference keeps, and what it trims to when that overflows.
-    public static let referenceDuplicateCapacity = 1_000
-    public static let referenceDuplicateTrim = 750
     /// A gateway is bound by time first: room for 300 s at more than 100 new packets a second.
     public static let duplicateCapacity = 32_768
     /// B4: fragments have a filter of their own.
@@ -141,7 +139,7 @@ public enum MeshLimits {
     public static let witnessedAnnouncesPerSecond = 2.0
     public static let witnessedAnnounceBurst = 32.0
     /// B10.1: neighbours listed in an announce.
-    public static let announcedNeighbours = 10
+    public static let announcedNeighbours = Announce.maximumNeighbors
     public static let peerCapacity = 1_024
     public static let peerInactivity = Interval.seconds(8)
     public static let reachableFor = Interval.seconds(60)
@@ -165,7 +163,7 @@ public enum MeshLimits {
     /// Input limit of a public message in characters.
     public static let publicMessageCharacters = 60_000
     /// Version 1 payload limit in bytes (chapter 01 §9.2).
-    public static let publicMessageBytes = 65_535
+    public static let publicMessageBytes = WireLimits.shortPayload
     public static let voiceFrameMaxAgeMilliseconds: UInt64 = 30_000
     public static let pingAnswers = 5
     public static let pingWindow = Interval.seconds(10)

@@ -14,7 +14,7 @@ public final class Messenger {
     public var vouchesForOthers = false
 
     /// Why sealed mail was not shown.
-    public var mailDrops: Tally<MailDrop> { desk?.drops ?? Tally() }
+    public var mailDrops: Tally<EnvelopeRefusal> { desk?.drops ?? Tally() }
 
     let identity: NodeIdentity
     /// The person's own account at relays, told to favourites.

@@ -1,5 +1,3 @@
-import EventLoop
-
 /// Makes the streams that lead to servers.
 public protocol StreamDialer: AnyObject {
     /// A stream that is not opened yet; to be opened at once, since the decision holds for this moment only.

@@ -124,10 +124,6 @@ public final class WebSocketClient {
     @discardableResult
     public func send(text: [UInt8]) -> Bool { send(.text, text) }
 
-    /// Queues a binary message, like `send(text:)`.
-    @discardableResult
-    public func send(binary: [UInt8]) -> Bool { send(.binary, binary) }
-
     /// Queues a ping, ahead of messages. False when the socket is not open or the payload exceeds 125 bytes.
     @discardableResult
     public func ping(_ payload: [UInt8] = []) -> Bool {

@@ -138,7 +138,6 @@ final class WebSocketFraming {
 
     enum Kind {
         case text
-        case binary
         case ping
     }
 
@@ -147,7 +146,6 @@ final class WebSocketFraming {
         let opcode: wslay_opcode
         switch kind {
         case .text: opcode = WSLAY_TEXT_FRAME
-        case .binary: opcode = WSLAY_BINARY_FRAME
         case .ping: opcode = WSLAY_PING
         }
         return bytes.withUnsafeBufferPointer {

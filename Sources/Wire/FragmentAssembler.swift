@@ -11,7 +11,7 @@ public struct FragmentAssembler: Sendable {
         public var sets = 128
         /// Slice bytes of one set; the larger cap is for files and encrypted packets, which may hold files.
         public var bytesPerSet = 1_048_576
-        public var bytesPerFileSet = 1_179_760
+        public var bytesPerFileSet = WireLimits.payload
         /// Sets and bytes held for one sender, and for one ingress link.
         public var setsPerSource = 16
         public var bytesPerSource = 2_097_152

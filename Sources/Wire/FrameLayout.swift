@@ -29,7 +29,7 @@ public struct FrameLayout: Hashable, Sendable {
     @usableFromInline static let ttlOffset = 2
     @usableFromInline static let timestampOffset = 3
     @usableFromInline static let flagsOffset = 11
-    @usableFromInline static let lengthOffset = 12
+    public static let lengthOffset = 12
 
     /// 1 or 2.
     public let version: UInt8

@@ -50,7 +50,7 @@ final class ByteReaderTests: XCTestCase {
 }
 
 final class HexTests: XCTestCase {
-    func testBothWays() {
+    func testBytesAndTheirDigitsStandForEachOther() {
         XCTAssertEqual(Hex.encode([0x00, 0x0f, 0xa0, 0xff]), "000fa0ff")
         XCTAssertEqual(Hex.decode("000FA0ff"), [0x00, 0x0f, 0xa0, 0xff])
         XCTAssertEqual(Hex.decode(""), [])
@@ -81,7 +81,7 @@ final class SHA256Tests: XCTestCase {
 }
 
 final class TimeTests: XCTestCase {
-    func testUnits() {
+    func testSpansOfAllUnitsCompare() {
         XCTAssertEqual(Interval.seconds(2), .milliseconds(2_000))
         XCTAssertEqual(Interval.seconds(0.05), .milliseconds(50))
         XCTAssertEqual(Interval.minutes(1) + .hours(1), .seconds(3_660))

@@ -257,7 +257,7 @@ final class BridgeTests: XCTestCase {
 
     /// Inbound limits per key and in total.
     func testPerSigner120() throws {
-        var limits = InboundLimits()
+        var limits = InboundRates()
         let keys = (0..<1_000).map {
             NostrPublicKey([UInt8](repeating: 0, count: 30) + [UInt8($0 / 256), UInt8($0 % 256)])
         }
@@ -338,13 +338,13 @@ final class BridgeTests: XCTestCase {
             participants.record(try key(number), nickname: "n\(number)", at: start + .seconds(number))
         }
         let now = start + .seconds(200)
-        XCTAssertEqual(participants.count(at: now), 128)
+        XCTAssertEqual(participants.list(at: now).count, 128)
         XCTAssertEqual(participants.list(at: now).first?.nickname, "n199")
         participants.record(try key(199), nickname: nil, at: now)
         XCTAssertEqual(participants.list(at: now).first?.nickname, "n199")
-        XCTAssertEqual(participants.count(at: start + .seconds(800)), 1)
+        XCTAssertEqual(participants.list(at: start + .seconds(800)).count, 1)
         participants.prune(at: start + .seconds(801))
-        XCTAssertEqual(participants.count(at: start + .seconds(200)), 0)
+        XCTAssertEqual(participants.list(at: start + .seconds(200)).count, 0)
 
         let rig = Rig()
         for number in 1...200 as ClosedRange<UInt8> { rig.relayBridge(try Author(number).presence()) }

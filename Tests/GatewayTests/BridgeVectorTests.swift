@@ -11,7 +11,7 @@ final class BridgeVectorTests: XCTestCase {
     /// State of the case before, for one that goes on from it.
     private var rated: Rig?
 
-    func testBridgeVectors() throws {
+    func testTheBridgeDecidesAsTheReferenceDoes() throws {
         try Vectors("bridge.json").run { vector in
             switch vector.kind {
             case "subscription": try subscription(vector)

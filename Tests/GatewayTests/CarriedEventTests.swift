@@ -5,7 +5,7 @@ import XCTest
 
 /// The events inside carriers; WireTests.NostrCarrierTests checks the carriers themselves.
 final class CarriedEventTests: XCTestCase {
-    func testVectors() throws {
+    func testCarriedEventsAreTakenAndRefusedAsTheReferenceDoes() throws {
         try Vectors("nostr_carrier.json").run { vector in
             switch vector.kind {
             case "accept":

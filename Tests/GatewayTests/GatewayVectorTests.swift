@@ -10,7 +10,7 @@ final class GatewayVectorTests: XCTestCase {
     /// State carried from rate-002 to rate-003, as the vectors say.
     private var rated: Rig?
 
-    func testGatewayVectors() throws {
+    func testTheGatewayDecidesAsTheReferenceDoes() throws {
         try Vectors("gateway.json").run { vector in
             switch vector.kind {
             case "deposit": try deposit(vector)
@@ -72,7 +72,7 @@ final class GatewayVectorTests: XCTestCase {
         // The vectors' clock stands still, and only our hold lies between arrival and sending.
         now.monotonic = now.monotonic + GatewayLimits.longestHold
         channels.timeout(&surroundings, at: now)
-        while let effect = surroundings.effects.next() {
+        while let effect = surroundings.effects.popFirst() {
             if case .broadcast(let carrier) = effect { carriers.append(carrier) }
         }
         XCTAssertEqual(carriers.count, try vector.int("rebroadcast"), vector.name)

@@ -172,7 +172,7 @@ final class LoopRuleTests: XCTestCase {
         before.deposit(channel)
         before.bridgeDeposit(bridge)
         let rig = Rig(start: false)
-        rig.gateway.remember(published: before.gateway.published)
+        rig.gateway.remember(published: before.published.map(\.event.id))
         rig.gateway.setClockTrusted(true, at: rig.now)
         rig.gateway.start(at: rig.now)
         rig.relay(channel)

@@ -170,7 +170,7 @@ final class OperatorTests: XCTestCase {
             display.channelMessage(author.channelMessage("text \($0)"), geohash: "u4pru", at: now)
         }
         XCTAssertEqual(shown.count, 5)
-        var limits = DisplayLimits()
+        var limits = DisplayBuckets()
         let admitted = (0..<10).filter {
             limits.admit(sender: "s", text: "\($0)", provenWork: 8, at: now.monotonic)
         }
@@ -178,7 +178,7 @@ final class OperatorTests: XCTestCase {
     }
 
     func testOneTextMayBeShownThreeTimesWhoeverSaysIt() {
-        var limits = DisplayLimits()
+        var limits = DisplayBuckets()
         let now = Instant(nanoseconds: 0)
         let texts = ["Buy  now https://a.example/x?1", "buy now https://a.example/x#2", "BUY NOW\thttps://a.example/x"]
         let admitted = (0..<9).filter {

@@ -197,11 +197,6 @@ final class SwitchTests: XCTestCase {
         XCTAssertEqual(RendezvousCell("u4pruydq")?.geohash, "u4pruy")
     }
 
-    func testDefaultChannelsAreBlockNeighbourhoodAndCity() {
-        XCTAssertEqual(
-            GatewayConfiguration.channels(latitude: 57.64911, longitude: 10.40744), ["u4pruyd", "u4pruy", "u4pru"])
-    }
-
     // MARK: Presence
 
     func testAnUnattendedBoxPublishesNoPresence() {

@@ -21,8 +21,7 @@ final class ExpiringTableTests: XCTestCase {
     /// The reference's numbers: 1000 entries, trimmed to 750, oldest first (chapter 03 B4).
     func testOverflowTrimsTheOldest() {
         var table = ExpiringTable<Int, Void>(
-            capacity: MeshLimits.referenceDuplicateCapacity, trimTarget: MeshLimits.referenceDuplicateTrim,
-            lifetime: MeshLimits.duplicateLifetime)
+            capacity: 1_000, trimTarget: 750, lifetime: MeshLimits.duplicateLifetime)
         for key in 0..<1_000 { table.insert(key, (), at: at(0)) }
         XCTAssertEqual(table.count, 1_000)
         table.insert(1_000, (), at: at(1))
@@ -69,9 +68,6 @@ final class ExpiringTableTests: XCTestCase {
                 table.expire(at: now)
                 XCTAssertEqual(table.count, list.count)
             }
-            table.removeAll()
-            XCTAssertEqual(table.count, 0)
-            XCTAssertTrue(table.insert(Clumsy(value: 1), 1, at: now))
         }
     }
 }

@@ -89,7 +89,7 @@ final class FragmentTests: XCTestCase {
     }
 
     /// Chapter 03 D5.
-    func testWorkedExample() throws {
+    func testTheExampleIsCutIntoTheFragmentsAsWritten() throws {
         let sender = PeerID(value: 0x0011_2233_4455_6677)
         let packet = Packet(
             type: .message, timestamp: WallTime(milliseconds: 1_700_000_000_123), senderID: sender,

@@ -22,8 +22,8 @@ final class FragmentTrainTests: XCTestCase {
         return FragmentTrain(plan: plan, template: template, bytes: frame.bytes.count)
     }
 
-    private func transfer(_ id: UInt8, explicit: Bool = true, to audience: PeerID? = nil) -> Transfer {
-        Transfer(id: [id], isExplicit: explicit, audience: audience)
+    private func transfer(_ id: UInt8, to audience: PeerID? = nil) -> Transfer {
+        Transfer(id: [id], audience: audience)
     }
 
     /// Everything due up to `milliseconds`, by stream.
@@ -53,7 +53,8 @@ final class FragmentTrainTests: XCTestCase {
 
     func testSameIDWaitsAtTheFrontAndDoesNotSpendAnothersSlot() throws {
         var trains = FragmentTrains()
-        _ = trains.start(try train(1, bytes: 4_000), transfer: transfer(1), at: now)
+        let ann = PeerID(value: 100)
+        _ = trains.start(try train(1, bytes: 4_000), transfer: transfer(1, to: ann), at: now)
         _ = trains.start(try train(2), transfer: transfer(2), at: now)
         XCTAssertEqual(trains.start(try train(3), transfer: transfer(3), at: now), .queued)
         XCTAssertEqual(trains.start(try train(4), transfer: transfer(1), at: now), .queued)
@@ -66,7 +67,7 @@ final class FragmentTrainTests: XCTestCase {
 
     func testStrictTransferDoesNotWait() throws {
         var trains = FragmentTrains()
-        _ = trains.start(try train(1), transfer: transfer(1), at: now)
+        _ = trains.start(try train(1), transfer: transfer(1, to: PeerID(value: 100)), at: now)
         XCTAssertEqual(trains.start(try train(2, strict: true), transfer: transfer(1), at: now), .refused)
         _ = trains.start(try train(3), transfer: transfer(3), at: now)
         XCTAssertEqual(trains.start(try train(4, strict: true), transfer: transfer(4), at: now), .refused)
@@ -75,24 +76,12 @@ final class FragmentTrainTests: XCTestCase {
     func testSameFileToACoveredAudienceIsDropped() throws {
         let ann = PeerID(value: 100)
         var trains = FragmentTrains()
-        _ = trains.start(try train(1), transfer: transfer(1, explicit: false, to: ann), at: now)
-        XCTAssertEqual(trains.start(try train(2), transfer: transfer(1, explicit: false, to: ann), at: now), .redundant)
-        XCTAssertEqual(trains.start(try train(3), transfer: transfer(1, explicit: false), at: now), .queued)
+        _ = trains.start(try train(1), transfer: transfer(1, to: ann), at: now)
+        XCTAssertEqual(trains.start(try train(2), transfer: transfer(1, to: ann), at: now), .redundant)
+        XCTAssertEqual(trains.start(try train(3), transfer: transfer(1), at: now), .queued)
         // Everybody is covered by the waiting one.
         let bob = PeerID(value: 200)
-        XCTAssertEqual(trains.start(try train(4), transfer: transfer(1, explicit: false, to: bob), at: now), .redundant)
-    }
-
-    func testCancelledTransferStopsAndFreesItsSlot() throws {
-        var trains = FragmentTrains()
-        _ = trains.start(try train(1, bytes: 4_000), transfer: transfer(1), at: now)
-        _ = trains.start(try train(2, bytes: 4_000), transfer: transfer(2), at: now)
-        _ = trains.start(try train(3), transfer: transfer(3), at: now)
-        _ = trains.start(try train(4), transfer: transfer(4), at: now)
-        trains.cancel([4], at: now)
-        trains.cancel([1], at: now)
-        let order = drain(&trains, until: 2_000)
-        XCTAssertEqual(Set(order), [2, 3])
+        XCTAssertEqual(trains.start(try train(4), transfer: transfer(1, to: bob), at: now), .redundant)
     }
 
     func testTrainsAreBoundedInNumberAndBytes() throws {

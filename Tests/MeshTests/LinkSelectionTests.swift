@@ -23,7 +23,7 @@ final class LinkSelectionTests: XCTestCase {
     private typealias Selection = LinkSelection<String>
     private typealias Recorded = LinkSelection<RecordedLink>
 
-    func testVectors() throws {
+    func testLinksAreChosenAsTheReferenceDoes() throws {
         try Vectors("fanout.json").run { v in
             guard v.kind == "select" else { throw v.unknownKind }
             var peers: [RecordedLink: PeerID] = [:]

@@ -15,7 +15,7 @@ final class RelayDecisionTests: XCTestCase {
         return .ordinary
     }
 
-    func testVectors() throws {
+    func testPacketsAreRelayedAsTheReferenceDoes() throws {
         try Vectors("relay_decisions.json").run { v in
             guard v.kind == "decide" else { throw v.unknownKind }
             let decision = RelayDecision.decide(
@@ -31,7 +31,7 @@ final class RelayDecisionTests: XCTestCase {
     }
 
     /// Chapter 03 D7.
-    func testWorkedExamples() {
+    func testTimesToLiveAndDelaysAreThoseOfTheExamples() {
         func decide(_ type: MessageType, recipient: Bool = false, ttl: UInt8, degree: Int) -> RelayDecision? {
             RelayDecision.decide(
                 RelayClass(type: type, hasRecipient: recipient), ttl: ttl, degree: degree, isOurs: false)

@@ -8,7 +8,7 @@ import XCTest
 final class TopologyTests: XCTestCase {
     private let now = Instant.zero + .hours(1)
 
-    func testVectors() throws {
+    func testRoutesAreFoundAndFollowedAsTheReferenceDoes() throws {
         try Vectors("topology.json").run { v in
             switch v.kind {
             case "route": try checkRoute(v)

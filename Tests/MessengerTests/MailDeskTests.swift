@@ -74,7 +74,6 @@ final class MailDeskTests: XCTestCase {
         XCTAssertEqual(settle(a), "b")
         XCTAssertEqual(envelope.prekeyID, 0)
         XCTAssertEqual(records.last?.messages, [0: Samples.messageID])
-        XCTAssertTrue(b.isForUs(envelope, at: now))
         XCTAssertTrue(b.take(envelope, at: now))
         // Published within the hour already.
         XCTAssertEqual(settle(b), "kl")

@@ -31,7 +31,7 @@ final class MailboxTests: XCTestCase {
         box.open(envelope, prekeys: &prekeys, at: now, isBlocked: { blocked.contains($0) }, using: &random)
     }
 
-    private func drop(_ opening: Mailbox.Opening) -> MailDrop? {
+    private func drop(_ opening: Mailbox.Opening) -> EnvelopeRefusal? {
         if case .dropped(let why) = opening.result { why } else { nil }
     }
 

@@ -7,7 +7,7 @@ import XCTest
 @testable import Messenger
 
 final class PeerPrekeysTests: XCTestCase {
-    func testVectors() throws {
+    func testPrekeysOfOthersAreKeptAndSpentAsTheReferenceDoes() throws {
         try Vectors("prekey_store.json").run { vector in
             guard vector.kind == "script" else { throw vector.unknownKind }
             var store = PeerPrekeys()

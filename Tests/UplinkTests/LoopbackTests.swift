@@ -130,7 +130,7 @@ final class LoopbackTests: XCTestCase {
         let message = [UInt8](repeating: 0x62, count: 100_000)
         var sent = 0
         func push() {
-            while sent < 60, client.send(binary: message) { sent += 1 }
+            while sent < 60, client.send(text: message) { sent += 1 }
             if sent == 60 { client.close() }
         }
         log.onEvent = { [loop] event in

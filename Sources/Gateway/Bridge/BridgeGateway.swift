@@ -44,19 +44,19 @@ struct BridgeGateway {
         isCarrying = true
         for subscription in cells.subscriptions(at: now.wall) {
             openSubscriptions.append(subscription.id)
-            surroundings.effects.add(.subscribe(subscription))
+            surroundings.effects.append(.subscribe(subscription))
         }
         nextMaintenance = now.monotonic + GatewayLimits.maintenanceInterval
     }
 
     /// Clears queues, tokens, windows and participants; keeps the ID sets, the rows and the memory of the radio
     /// (chapter 06 §4.12).
-    mutating func stop(effects: inout EffectQueue<GatewayEffect>) {
+    mutating func stop(effects: inout Queue<GatewayEffect>) {
         isCarrying = false
         deposits.count(.cleared, UInt64(uplink.clear()))
         downlinks.count(.cleared, UInt64(downlink.clear()))
         reception.clear()
-        for id in openSubscriptions { effects.add(.unsubscribe(id: id)) }
+        for id in openSubscriptions { effects.append(.unsubscribe(id: id)) }
         openSubscriptions.removeAll()
         nextMaintenance = nil
     }
@@ -92,7 +92,6 @@ struct BridgeGateway {
         surroundings.display.markShown(event.id)
     }
 
-    var published: [EventID] { ids.published.elements }
     func hasPublished(_ id: EventID) -> Bool { ids.published.contains(id) }
     mutating func remember(published: [EventID]) { for id in published { ids.published.insert(id) } }
 
@@ -158,8 +157,8 @@ struct BridgeGateway {
     }
 
     /// A signature-verified public radio message was heard. It replaces every shown copy and cancels every pending one.
-    mutating func radioSeen(_ stableID: String, effects: inout EffectQueue<GatewayEffect>, at now: Now) {
-        for id in reception.radioSeen(stableID, at: now.monotonic) { effects.add(.retract(id: id)) }
+    mutating func radioSeen(_ stableID: String, effects: inout Queue<GatewayEffect>, at now: Now) {
+        for id in reception.radioSeen(stableID, at: now.monotonic) { effects.append(.retract(id: id)) }
         downlinks.count(.radioCopy, UInt64(downlink.standDown(hint: stableID)))
     }
 
@@ -176,7 +175,7 @@ struct BridgeGateway {
     ) {
         guard isCarrying else { return }
         let carriers = downlink.send(at: now, ids: &ids, radio: reception.radio, outcomes: &downlinks)
-        for carrier in carriers { surroundings.effects.add(.broadcast(carrier)) }
+        for carrier in carriers { surroundings.effects.append(.broadcast(carrier)) }
         guard let due = nextMaintenance, due <= now.monotonic else { return }
         reception.prune(at: now.monotonic)
         publishPresence(&surroundings, at: now, presence: presence)
@@ -193,7 +192,7 @@ struct BridgeGateway {
         guard let event = presence(cell, &surroundings.random) else { return }
         lastPresence = now.monotonic
         ids.published.insert(event.id)
-        surroundings.effects.add(.publish(event, geohash: cell))
+        surroundings.effects.append(.publish(event, geohash: cell))
     }
 
     // MARK: Parts
@@ -208,6 +207,6 @@ struct BridgeGateway {
         _ surroundings: inout GatewaySurroundings, at now: Now
     ) {
         let shown = reception.show(event, message, cell: cell, on: &surroundings.display, at: now)
-        if let shown { surroundings.effects.add(.show(shown)) }
+        if let shown { surroundings.effects.append(.show(shown)) }
     }
 }

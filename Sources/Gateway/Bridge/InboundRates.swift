@@ -2,7 +2,7 @@ import Basics
 import Crypto
 
 /// How many rendezvous events are accepted: 600 in any 60 s, 120 of one public key (chapter 06 §4.8 step 7).
-struct InboundLimits {
+struct InboundRates {
     private var total = SlidingWindow(limit: GatewayLimits.inboundEvents, window: GatewayLimits.window)
     private var byKey: [NostrPublicKey: SlidingWindow] = [:]
 
@@ -11,7 +11,7 @@ struct InboundLimits {
     mutating func admit(_ pubkey: NostrPublicKey, at now: Instant) -> Bool {
         guard total.count(at: now) < GatewayLimits.inboundEvents else { return false }
         if byKey.count >= GatewayLimits.trackedKeys, byKey[pubkey] == nil { forgetIdle(at: now) }
-        guard byKey[pubkey, default: InboundLimits.fullKey].take(at: now) else { return false }
+        guard byKey[pubkey, default: InboundRates.fullKey].take(at: now) else { return false }
         return total.take(at: now)
     }
 

@@ -25,10 +25,6 @@ public struct Participants: Sendable {
     mutating func prune(at now: Instant) { seen = seen.filter { now - $0.value.at <= GatewayLimits.participantAge } }
     mutating func removeAll() { seen.removeAll() }
 
-    public func count(at now: Instant) -> Int {
-        seen.values.reduce(0) { now - $1.at <= GatewayLimits.participantAge ? $0 + 1 : $0 }
-    }
-
     /// Most recent first.
     public func list(at now: Instant) -> [Participant] {
         seen.filter { now - $0.value.at <= GatewayLimits.participantAge }

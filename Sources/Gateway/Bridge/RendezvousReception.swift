@@ -7,7 +7,7 @@ import Wire
 struct RendezvousReception {
     var verification = VerificationBudget()
     private var received = BoundedSet<EventID>(capacity: GatewayLimits.rememberedIDs)
-    private var inbound = InboundLimits()
+    private var inbound = InboundRates()
     private(set) var participants = Participants()
     private(set) var radio = RadioMemory()
     private var rows = ReplaceableRows()

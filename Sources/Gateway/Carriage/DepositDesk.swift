@@ -70,7 +70,7 @@ struct DepositDesk {
                 flushed.repeated += 1
                 continue
             }
-            guard Freshness.age(deposit.event.event.createdAt, at: now.wall) <= GatewayLimits.ephemeralAge else {
+            guard Freshness.age(deposit.event.event.createdAt, at: now.wall) <= NostrLimits.ephemeralAge else {
                 flushed.expired += 1
                 continue
             }

@@ -40,13 +40,13 @@ struct ChannelGateway {
 
     // MARK: Switch
 
-    mutating func start(at now: Now, effects: inout EffectQueue<GatewayEffect>) {
+    mutating func start(at now: Now, effects: inout Queue<GatewayEffect>) {
         isCarrying = true
         updateSubscriptions(at: now, effects: &effects)
     }
 
     /// Clears queues and tokens, keeps the ID sets (chapter 06 §3.3).
-    mutating func stop(at now: Now, effects: inout EffectQueue<GatewayEffect>) {
+    mutating func stop(at now: Now, effects: inout Queue<GatewayEffect>) {
         isCarrying = false
         deposits.count(.cleared, UInt64(uplink.clear()))
         downlinks.count(.cleared, UInt64(downlink.clear()))
@@ -54,7 +54,7 @@ struct ChannelGateway {
         updateSubscriptions(at: now, effects: &effects)
     }
 
-    mutating func view(_ geohash: String?, at now: Now, effects: inout EffectQueue<GatewayEffect>) {
+    mutating func view(_ geohash: String?, at now: Now, effects: inout Queue<GatewayEffect>) {
         viewed = geohash
         updateSubscriptions(at: now, effects: &effects)
     }
@@ -93,7 +93,6 @@ struct ChannelGateway {
         if isCarrying, jobs.contains(.downlink) { echo(event, in: geohash, &surroundings, at: now) }
     }
 
-    var published: [EventID] { ids.published.elements }
     func hasPublished(_ id: EventID) -> Bool { ids.published.contains(id) }
     mutating func remember(published: [EventID]) { for id in published { ids.published.insert(id) } }
 
@@ -150,7 +149,7 @@ struct ChannelGateway {
     mutating func timeout(_ surroundings: inout GatewaySurroundings, at now: Now) {
         guard isCarrying else { return }
         for carrier in downlink.send(at: now, ids: &ids, outcomes: &downlinks) {
-            surroundings.effects.add(.broadcast(carrier))
+            surroundings.effects.append(.broadcast(carrier))
         }
         if !follower.takeExpired(at: now.monotonic).isEmpty {
             updateSubscriptions(at: now, effects: &surroundings.effects)
@@ -195,10 +194,10 @@ struct ChannelGateway {
         guard geohash == viewed,
             let message = surroundings.display.channelMessage(event, geohash: geohash, at: now)
         else { return }
-        surroundings.effects.add(.show(message))
+        surroundings.effects.append(.show(message))
     }
 
-    private mutating func updateSubscriptions(at now: Now, effects: inout EffectQueue<GatewayEffect>) {
+    private mutating func updateSubscriptions(at now: Now, effects: inout Queue<GatewayEffect>) {
         var wanted = isCarrying ? followed : []
         if let viewed, !wanted.contains(viewed) { wanted.append(viewed) }
         subscriptions.set(wanted, at: now.wall, effects: &effects)

@@ -47,7 +47,7 @@ struct ChannelPresence {
                     .channelPresence(geohash: cell), createdAt: now.wall.unixSeconds, key: seed.channel(cell),
                     using: &surroundings.random)
             else { continue }
-            surroundings.effects.add(.publish(event, geohash: cell))
+            surroundings.effects.append(.publish(event, geohash: cell))
         }
     }
 

@@ -11,14 +11,14 @@ struct ChannelSubscriptions {
     func isOpen(_ geohash: String) -> Bool { open.contains(geohash) }
 
     /// Opens what is missing and closes what is too many.
-    mutating func set(_ wanted: [String], at wall: WallTime, effects: inout EffectQueue<GatewayEffect>) {
+    mutating func set(_ wanted: [String], at wall: WallTime, effects: inout Queue<GatewayEffect>) {
         for geohash in open where !wanted.contains(geohash) {
-            effects.add(.unsubscribe(id: ChannelSubscriptions.id(geohash)))
+            effects.append(.unsubscribe(id: ChannelSubscriptions.id(geohash)))
         }
         open.removeAll { !wanted.contains($0) }
         for geohash in wanted where !open.contains(geohash) {
             open.append(geohash)
-            effects.add(.subscribe(ChannelSubscriptions.subscription(geohash, at: wall)))
+            effects.append(.subscribe(ChannelSubscriptions.subscription(geohash, at: wall)))
         }
     }
 

@@ -21,7 +21,7 @@ public final class Courier {
     public internal(set) var outcomes = Tally<CourierOutcome>()
     var random: any RandomNumberGenerator
 
-    private var effects = EffectQueue<CourierEffect>()
+    private var effects = Queue<CourierEffect>()
     private var speculative = TokenBucket(
         capacity: CourierLimits.speculativeBurst, perSecond: CourierLimits.speculativePerSecond)
     /// Peers that are being given mail over a link they have proven.
@@ -295,9 +295,9 @@ public final class Courier {
         if isUsingRelays { relayTimeout(at: now) }
     }
 
-    public func nextEffect() -> CourierEffect? { effects.next() }
+    public func nextEffect() -> CourierEffect? { effects.popFirst() }
 
-    func emit(_ effect: CourierEffect) { effects.add(effect) }
+    func emit(_ effect: CourierEffect) { effects.append(effect) }
 
     // MARK: Across restarts
 

@@ -1,4 +1,3 @@
-import Basics
 import Crypto
 import Nostr
 import Wire

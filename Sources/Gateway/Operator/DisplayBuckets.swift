@@ -2,7 +2,7 @@ import Basics
 
 /// Keeps one author, or one text, from filling the screen: 5 + 1/s of one sender and 3 + 0.5/s of one content
 /// (chapter 05 §8.3). Proven work of 8 bits spares the sender's bucket only.
-struct DisplayLimits {
+struct DisplayBuckets {
     private var senders = BucketTable(
         bucket: TokenBucket(capacity: GatewayLimits.senderBurst, perSecond: GatewayLimits.senderPerSecond))
     private var contents = BucketTable(

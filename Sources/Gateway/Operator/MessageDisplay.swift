@@ -5,7 +5,7 @@ import Wire
 /// Decides what reaches the operator's eyes (chapter 05 §8.2, §8.3): each event once, within the limits, cut to bounds.
 struct MessageDisplay {
     private var shown = BoundedSet<EventID>(capacity: GatewayLimits.rememberedIDs)
-    private var limits = DisplayLimits()
+    private var limits = DisplayBuckets()
 
     /// Our own message is on the screen already.
     mutating func markShown(_ id: EventID) { shown.insert(id) }

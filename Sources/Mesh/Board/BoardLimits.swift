@@ -1,4 +1,5 @@
 import Basics
+import Wire
 
 /// Every bound of the bulletin board, from chapter 04 §11.4 unless said otherwise.
 public enum BoardLimits {
@@ -11,7 +12,7 @@ public enum BoardLimits {
     /// How far ahead of ours an author's clock may be.
     static let clockSkewMilliseconds: UInt64 = 3_600_000
     /// How long after its deletion a post could still be about.
-    static let lifetimeMilliseconds: UInt64 = 7 * 86_400_000
+    static let lifetimeMilliseconds = BoardPost.maximumLifetime
     /// Bytes of a packet that is kept. Unknown fields are skipped and signed by nobody, so without this bound a copy of
     /// anybody's post could be stuffed with them; the largest post has 748 bytes of payload.
     public static let packetBytes = 4_096

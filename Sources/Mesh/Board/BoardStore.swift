@@ -48,8 +48,6 @@ struct BoardStore {
         posts.first { $0.packet.id == id }?.packet ?? tombstones.first { $0.packet.id == id }?.packet
     }
 
-    func posts(at geohash: String) -> [BoardPost] { posts.map(\.post).filter { $0.geohash == geohash } }
-
     // MARK: Taking in
 
     /// - Parameter packet: what `payload` came in; nothing about it is authentic.

@@ -72,13 +72,6 @@ struct ExpiringTable<Key: TableKey, Value> {
         return true
     }
 
-    mutating func removeAll() {
-        ring.removeAll()
-        index.removeAll()
-        head = 0
-        count = 0
-    }
-
     mutating func expire(at now: Instant) {
         while count > 0, now - ring[head].inserted > lifetime { removeOldest() }
     }

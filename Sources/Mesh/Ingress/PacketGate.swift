@@ -164,14 +164,11 @@ public struct PacketGate {
 
     /// Covers everything relays do not change: what stands behind the TTL and the flags, signature included.
     private func wholeFrameKey(of view: FrameView) -> DuplicateKey {
-        let fixed = UnsafeRawBufferPointer(rebasing: view.bytes.dropFirst(PacketGate.lengthOffset))
+        let fixed = UnsafeRawBufferPointer(rebasing: view.bytes.dropFirst(FrameLayout.lengthOffset))
         return DuplicateKey(
             sender: view.senderID, timestamp: view.timestamp, type: view.type, recipient: nil, payload: fixed,
             under: key)
     }
-
-    /// Offset of the length field in either version (chapter 01 §2.1).
-    private static let lengthOffset = 12
 
     // MARK: Relaying
 

@@ -1,4 +1,3 @@
-import Basics
 import Wire
 
 /// What a mesh node announces about itself, and how large it may grow.

@@ -188,7 +188,7 @@ extension MeshNode {
         guard transmission.frame.type == .fileTransfer else { return nil }
         let id = transmission.frame.withView { $0.withPayload { SHA256.hash($0) } }
         let audience = transmission.hint == .broadcast ? nil : transmission.hint
-        return id.map { Transfer(id: $0, isExplicit: false, audience: audience) }
+        return id.map { Transfer(id: $0, audience: audience) }
     }
 
     func runDueTrains() {

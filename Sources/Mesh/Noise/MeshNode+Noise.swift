@@ -59,9 +59,6 @@ extension MeshNode {
         return noise.enqueue(payload, to: peer, in: self)
     }
 
-    /// Takes back what waits for a peer, without events.
-    public func withdrawPayloads(for peer: PeerID) { noise.outbound.removeAll(for: peer) }
-
     /// By peer ID.
     public var sessions: [NoiseSessionSnapshot] { noise.sessions.all.map(snapshot) }
 

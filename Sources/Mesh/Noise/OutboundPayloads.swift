@@ -51,9 +51,5 @@ struct OutboundPayloads {
         return expired
     }
 
-    mutating func removeAll(for peer: PeerID) {
-        while takeFirst(for: peer) != nil {}
-    }
-
     mutating func removeAll() { self = OutboundPayloads() }
 }

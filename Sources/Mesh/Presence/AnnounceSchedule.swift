@@ -52,10 +52,4 @@ struct AnnounceSchedule {
             ? MeshLimits.denseAnnounceInterval : MeshLimits.sparseAnnounceInterval
         return elapsed >= base + random.interval(.zero - jitter, jitter)
     }
-
-    /// After a change of identity: the first announce must not be throttled by the previous identity's.
-    mutating func reset() {
-        last = nil
-        deferred.removeAll()
-    }
 }

@@ -17,9 +17,8 @@ struct FragmentTrain {
 
 /// What makes a train a transfer, of which only two run at a time (chapter 03 B13.2).
 struct Transfer: Equatable {
-    /// The application's own ID, or the digest of a file packet's payload.
+    /// The digest of a file packet's payload.
     let id: [UInt8]
-    let isExplicit: Bool
     /// Nil for everybody.
     let audience: PeerID?
 
@@ -67,7 +66,7 @@ struct FragmentTrains {
 
     mutating func start(_ train: FragmentTrain, transfer: Transfer? = nil, at now: Instant) -> Start {
         let known = activeTransfers + waiting.map(\.transfer)
-        if let transfer, !transfer.isExplicit, known.contains(where: { $0.covers(transfer) }) { return .redundant }
+        if let transfer, known.contains(where: { $0.covers(transfer) }) { return .redundant }
         guard running.count + waiting.count < MeshLimits.fragmentTrains,
             heldBytes + train.bytes <= MeshLimits.fragmentTrainBytes
         else { return .refused }
@@ -105,13 +104,6 @@ struct FragmentTrains {
             return transmission
         }
         return nil
-    }
-
-    /// Stops a transfer, waiting or under way.
-    mutating func cancel(_ transferID: [UInt8], at now: Instant) {
-        for entry in waiting where entry.transfer.id == transferID { heldBytes -= entry.train.bytes }
-        waiting.removeAll { $0.transfer.id == transferID }
-        for (id, entry) in running where entry.transfer?.id == transferID { finish(id, at: now) }
     }
 
     mutating func removeAll() { self = FragmentTrains() }

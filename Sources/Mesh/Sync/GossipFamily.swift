@@ -118,14 +118,6 @@ struct GossipFamily {
         while let slot = senders[sender]?.oldest { letGo(of: slot) }
     }
 
-    /// Forgets everything at once, the remembered included.
-    mutating func removeAll() {
-        let changes = changes
-        self = GossipFamily(limits)
-        self.changes = changes
-        self.changes?.noteEverything()
-    }
-
     private mutating func trim() {
         while count > limits.capacity || bytes > limits.bytes, let slot = mostDispensable { letGo(of: slot) }
     }
@@ -212,13 +204,12 @@ struct PacketChanges {
 
     mutating func note(_ id: PacketID) {
         guard !isEverything, members.insert(id).inserted else { return }
-        guard members.count <= SyncLimits.archiveChanges else { return noteEverything() }
+        guard members.count <= SyncLimits.archiveChanges else {
+            removeAll()
+            isEverything = true
+            return
+        }
         ids.append(id)
-    }
-
-    mutating func noteEverything() {
-        removeAll()
-        isEverything = true
     }
 
     mutating func removeAll() { self = PacketChanges() }

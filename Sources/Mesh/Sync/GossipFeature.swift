@@ -97,11 +97,6 @@ final class GossipFeature: MeshFeature {
         if let batch = archive.batch(from: &store) { mesh.emit(.archive(batch)) }
     }
 
-    func clearMessages(in mesh: MeshNode) {
-        store.clearMessages()
-        writeArchive(in: mesh)
-    }
-
     func removeMessages(of sender: PeerID, in mesh: MeshNode) {
         store.removeMessages(of: sender)
         writeArchive(in: mesh)

@@ -61,10 +61,4 @@ struct GossipShelf {
             if peers[position] != spared { remove(peers[position]) }
         }
     }
-
-    mutating func removeAll() {
-        entries.removeAll()
-        peers.removeAll()
-        positions.removeAll()
-    }
 }

@@ -171,11 +171,6 @@ public struct GossipStore {
     /// The operator blocked a sender (§9.5).
     mutating func removeMessages(of sender: PeerID) { messages.letGo(ofAllFrom: sender) }
 
-    /// The operator cleared the timeline: what was said is not served, but remembered, so that it does not come back.
-    mutating func clearMessages() {
-        for entry in Array(messages.inOrder) { messages.letGo(ofAllFrom: entry.sender) }
-    }
-
     // MARK: Finding
 
     func entry(_ type: MessageType, _ id: PacketID) -> GossipEntry? {

@@ -26,12 +26,6 @@ extension MeshNode {
     /// Public messages held for neighbours that missed them.
     public var historyCount: Int { gossip.store.messages.count }
 
-    /// The operator cleared the timeline: nothing said so far is served or archived any more, nor taken in again.
-    public func clearHistory(at now: Now) {
-        self.now = now
-        gossip.clearMessages(in: self)
-    }
-
     /// The operator blocked a sender: its messages are served no more (chapter 04 §9.5).
     public func dropHistory(of sender: PeerID, at now: Now) {
         self.now = now

@@ -1,4 +1,5 @@
 import Basics
+import Crypto
 import Wire
 
 /// Every bound of gossip sync, from chapter 04 unless said otherwise.
@@ -10,10 +11,10 @@ public enum SyncLimits {
     /// §2: an announce older than this at arrival is not stored, and a stored one is no longer served (§9.4).
     static let announceStaleMilliseconds: UInt64 = 60_000
     /// Chapter 03 B3.
-    static let announceMaxAgeMilliseconds: UInt64 = 900_000
+    static let announceMaxAgeMilliseconds = ClaimedAnnounce.maximumAge
     public static let messages = 1_000
     static let messageBytes = 4 << 20
-    static let messageMaxAgeMilliseconds: UInt64 = 6 * 3_600_000
+    static let messageMaxAgeMilliseconds = MeshLimits.publicMessageMaxAgeMilliseconds
     public static let fragments = 600
     static let fragmentBytes = 1 << 20
     static let fragmentMaxAgeMilliseconds: UInt64 = 900_000

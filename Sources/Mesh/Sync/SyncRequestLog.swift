@@ -40,9 +40,6 @@ public struct SyncRequestLog: Sendable {
         return types
     }
 
-    /// Whether the peer was asked for anything lately.
-    public func isOpen(for peer: PeerID, at now: Instant) -> Bool { !open(for: peer, at: now).isEmpty }
-
     public mutating func prune(at now: Instant) {
         let since = (now - MeshLimits.syncAnswerWindow).nanoseconds
         asked = asked.filter { $0.value.max() >= since }

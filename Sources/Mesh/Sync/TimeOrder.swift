@@ -41,11 +41,6 @@ struct TimeOrder<Key: Comparable> {
         return true
     }
 
-    mutating func removeAll() {
-        chunks.removeAll()
-        count = 0
-    }
-
     /// The largest keys, largest first: at most `most`, and as long as `isWanted` says so.
     func largest(_ most: Int, while isWanted: (Key) -> Bool) -> [Key] {
         var largest: [Key] = []

@@ -21,7 +21,7 @@ public enum MailEffect: Sendable {
 ///
 /// Wall time must be right: tags, expiry and the life of prekeys follow it. Until it is, do not start the desk.
 public final class MailDesk {
-    public private(set) var drops = Tally<MailDrop>()
+    public private(set) var drops = Tally<EnvelopeRefusal>()
 
     private let identity: NodeIdentity
     private var random: any RandomNumberGenerator
@@ -79,9 +79,6 @@ public final class MailDesk {
     }
 
     // MARK: Receiving
-
-    /// Whether an envelope is for us, as far as its tag tells.
-    public func isForUs(_ envelope: CourierEnvelope, at now: Now) -> Bool { mailbox.isForUs(envelope, at: now.wall) }
 
     /// Whether an envelope may be for us, where nobody knows the day: its writer did, and it expires a day later.
     func mayBeForUs(_ envelope: CourierEnvelope) -> Bool {

@@ -3,7 +3,7 @@ import Crypto
 import Wire
 
 /// Why mail with our tag is not shown, in the order of the checks (chapter 02 §7.5 step 3).
-public enum MailDrop: String, CaseIterable, Sendable {
+public enum EnvelopeRefusal: String, CaseIterable, Sendable {
     case expired
     case otherAddressee = "other-addressee"
     /// Sealed to a prekey we never had, or used more than two days ago.
@@ -36,7 +36,7 @@ public struct Mailbox {
 
     public enum Result: Sendable {
         case letter(Letter)
-        case dropped(MailDrop)
+        case dropped(EnvelopeRefusal)
     }
 
     /// A message and who sealed it.
@@ -61,7 +61,7 @@ public struct Mailbox {
         isBlocked: (NoisePublicKey) -> Bool, using random: inout some RandomNumberGenerator
     ) -> Opening {
         var consumption: OwnPrekeys.Consumption?
-        func drop(_ why: MailDrop) -> Opening { Opening(result: .dropped(why), consumption: consumption) }
+        func drop(_ why: EnvelopeRefusal) -> Opening { Opening(result: .dropped(why), consumption: consumption) }
         guard !envelope.isExpired(at: now) else { return drop(.expired) }
         guard isForUs(envelope, at: now) else { return drop(.otherAddressee) }
         let key = envelope.prekeyID.map { prekeys.key($0, at: now) } ?? identity

@@ -9,7 +9,7 @@ import XCTest
 
 /// Kind-1401 drops as relays tell them (chapter 06 §5.5, §5.6).
 final class DropVectorTests: XCTestCase {
-    func testDropVectors() throws {
+    func testDropsAreMadeAndTakenAsTheReferenceDoes() throws {
         try Vectors("courier_drops.json").run { vector in
             switch vector.kind {
             case "tags": try tags(vector)

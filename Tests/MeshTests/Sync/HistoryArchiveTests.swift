@@ -205,13 +205,13 @@ final class HistoryArchiveTests: XCTestCase {
 
     // MARK: Operator
 
-    func testClearedHistoryLeavesTheArchiveAtOnceAndDoesNotComeBack() throws {
+    func testWhatABlockedSenderSaidLeavesTheArchiveAtOnceAndDoesNotComeBack() throws {
         let node = NodeHarness()
         let link = try node.meet(author)
         let frame = try author.message("gone", at: node.now)
         node.receive(frame, on: link)
         node.advance(by: .seconds(31))
-        node.call { $0.clearHistory(at: $1) }
+        node.call { $0.dropHistory(of: self.author.id, at: $1) }
         XCTAssertEqual(node.node.historyCount, 0)
         XCTAssertEqual(archived(node).map(\.frame), [nil])
         node.advance(by: .seconds(400))

@@ -202,10 +202,10 @@ final class SyncRequesterTests: XCTestCase {
         let node = NodeHarness()
         let link = try node.meet(iPhone)
         try run(node, for: .seconds(85), [(iPhone, link)])
-        XCTAssertTrue(node.node.gate.syncRequests.isOpen(for: iPhone.id, at: node.now.monotonic))
+        XCTAssertFalse(node.node.gate.syncRequests.open(for: iPhone.id, at: node.now.monotonic).isEmpty)
         node.setWall(WallTime(milliseconds: node.now.wall.milliseconds + 3_600_000))
         node.call { mesh, _ in mesh.gate.syncRequests.noteRequest(to: self.android.id, at: node.now.monotonic) }
         node.advance(by: .seconds(5))
-        XCTAssertFalse(node.node.gate.syncRequests.isOpen(for: android.id, at: node.now.monotonic))
+        XCTAssertTrue(node.node.gate.syncRequests.open(for: android.id, at: node.now.monotonic).isEmpty)
     }
 }

@@ -6,7 +6,7 @@ import XCTest
 @testable import Mesh
 
 final class SyncVectorTests: XCTestCase {
-    func testVectors() throws {
+    func testSyncRequestsAreAskedAndAnsweredAsTheReferenceDoes() throws {
         let vectors = try Vectors("sync_responses.json")
         let messageAge = try XCTUnwrap(vectors.top["publicMessageMaxAgeSeconds"] as? Int)
         XCTAssertEqual(UInt64(messageAge) * 1_000, GossipPolicy.reference.messages.maxAge)
