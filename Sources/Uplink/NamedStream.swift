@@ -32,7 +32,8 @@ final class NamedStream: ByteStream {
     func open() {
         guard query == nil, !isDone else { return }
         deadline = loop.schedule(after: UplinkLimits.resolveTimeout) { [weak self] in
-            self?.fail(.timedOut("\(self?.host ?? ""): the name servers do not answer"))
+            guard let self else { return }
+            fail(.routeUnavailable("\(host) cannot be looked up: the name servers do not answer"))
         }
         query = resolver.resolve(host) { [weak self] in self?.resolved($0) }
     }
