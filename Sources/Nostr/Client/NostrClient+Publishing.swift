@@ -11,7 +11,10 @@ extension NostrClient {
     public func publish(_ event: VerifiedEvent, to relays: [NostrRelayURL], at now: Now) {
         guard gate != .closed else { return drops.count(.publicationGateClosed) }
         var owed: [NostrRelayURL: Bool] = [:]
-        for connection in relays.compactMap({ admit($0) }) { owed[connection.url] = connection.isOpen }
+        for connection in relays.compactMap({ admit($0, at: now) }) {
+            connection.usedAt = now.monotonic
+            owed[connection.url] = connection.isOpen
+        }
         guard !owed.isEmpty else { return drops.count(.publicationWithoutRelay) }
         guard enqueue(event, owedTo: owed, confirmation: nil) else { return }
         for connection in connections where owed[connection.url] != nil {
@@ -22,7 +25,7 @@ extension NostrClient {
 
     /// Keeps the relays connected for a while, dialling those that are not: for what is to be published confirmed soon.
     public func hold(_ relays: [NostrRelayURL], at now: Now) {
-        for connection in relays.compactMap({ admit($0) }) {
+        for connection in relays.compactMap({ admit($0, at: now) }) {
             connection.heldUntil = now.monotonic + NostrLimits.hold
             dialIfWanted(connection, at: now)
         }
@@ -184,7 +187,7 @@ extension NostrClient {
         min(relays.compactMap { connection($0)?.information?.minimumWork }.max() ?? 0, NostrLimits.offeredWork)
     }
 
-    private func isTooOld(_ entry: PendingEvents.Entry, at now: Now) -> Bool {
+    func isTooOld(_ entry: PendingEvents.Entry, at now: Now) -> Bool {
         guard entry.isEphemeral else { return false }
         let (age, overflows) = now.wall.unixSeconds.subtractingReportingOverflow(entry.createdAt)
         return overflows ? entry.createdAt < 0 : age > NostrLimits.ephemeralAge

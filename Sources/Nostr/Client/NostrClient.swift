@@ -264,6 +264,10 @@ public final class NostrClient {
         for connection in connections where connection.heldUntil.map({ $0 <= now.monotonic }) ?? false {
             connection.heldUntil = nil
         }
+        for connection in connections where !connection.isOpen {
+            let isLate = { [self] in isTooOld($0, at: now) }
+            drops.count(.publicationTooOld, UInt64(pending.removeAll(owedTo: connection.url, where: isLate)))
+        }
         for connection in connections where !isWanted(connection.url) {
             if connection.isIdle {
                 guard !connection.isFailed(at: now.monotonic) else { continue }
@@ -289,18 +293,36 @@ public final class NostrClient {
     }
 
     /// The connection of a relay somebody asks for, made if need be; nil when the relay may not be dialled or there are
-    /// too many.
-    func admit(_ url: NostrRelayURL) -> RelayConnection? {
+    /// too many that nothing may displace.
+    func admit(_ url: NostrRelayURL, at now: Now) -> RelayConnection? {
         if let known = connection(url) { return known }
-        guard isPermitted(url), connections.count < NostrLimits.relays else { return nil }
+        guard isPermitted(url) else { return nil }
+        guard connections.count < NostrLimits.relays || displaceOne(at: now) else {
+            drops.count(.relayWithoutPlace)
+            return nil
+        }
         let connection = RelayConnection(url: url)
+        connection.usedAt = now.monotonic
         connections.append(connection)
         return connection
     }
 
+    /// Forgets the relay longest unused that only waiting publications want, or nothing.
+    private func displaceOne(at now: Now) -> Bool {
+        let idle = connections.filter { connection in
+            connection.usedAt < now.monotonic && connection.heldUntil == nil
+                && !defaultRelays.contains(connection.url) && !isSubscribed(connection.url)
+        }
+        guard let victim = idle.min(by: { $0.usedAt < $1.usedAt }) else { return false }
+        drops.count(.publicationRelayRemoved, UInt64(pending.removeAll(owedTo: victim.url)))
+        disconnect(victim, nil, closing: CloseCode.goingAway, at: now)
+        connections.removeAll { $0 === victim }
+        return true
+    }
+
     /// Makes the connections follow what is wanted.
     func refresh(at now: Now) {
-        for url in defaultRelays + subscriptions.flatMap({ relays(of: $0.targets) }) { _ = admit(url) }
+        for url in defaultRelays + subscriptions.flatMap({ relays(of: $0.targets) }) { _ = admit(url, at: now) }
         assignRequests()
         if reconcileAt == nil { reconcileAt = now.monotonic + NostrLimits.reconcileInterval }
         for connection in connections { dialIfWanted(connection, at: now) }

@@ -37,5 +37,7 @@ public enum NostrDrop: String, CaseIterable, Sendable {
     /// By what the relay says of itself it takes no message of that size, or none with so little work.
     case publicationBeyondRelay = "publication-beyond-relay"
     // Requests of the owner
+    /// As many relays are known as may be, and every one is asked for something. Each try counts.
+    case relayWithoutPlace = "relay-without-place"
     case subscriptionRefused = "subscription-refused"
 }

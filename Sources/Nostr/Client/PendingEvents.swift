@@ -59,12 +59,14 @@ struct PendingEvents {
     }
 
     /// Forgets what `relay` is owed; returns how many entries that was.
-    mutating func removeAll(owedTo relay: NostrRelayURL) -> Int {
-        let before = count(owedTo: relay)
-        for index in entries.indices.reversed() where entries[index].owed.removeValue(forKey: relay) != nil {
+    mutating func removeAll(owedTo relay: NostrRelayURL, where isOver: (Entry) -> Bool = { _ in true }) -> Int {
+        var removed = 0
+        for index in entries.indices.reversed() where entries[index].owed[relay] != nil && isOver(entries[index]) {
+            removed += 1
+            entries[index].owed[relay] = nil
             if entries[index].owed.isEmpty { remove(at: index) }
         }
-        return before
+        return removed
     }
 
     /// Confirmed publications do not wait for a relay that went away.
