@@ -38,8 +38,8 @@ struct MeshClock {
 
     /// Nothing earlier is believed, unless the operator says so.
     private(set) var bound: WallTime
-    /// How many relays could have a vote.
-    var relays = 0
+    /// The relays that have a vote. Others are chosen by those who ask for them, and anybody may.
+    private var voters: Set<String> = []
     private let trustsSystem: Bool
     private var readings: [ClockSource: Reading] = [:]
     private var peers = PeerTimes()
@@ -90,17 +90,19 @@ struct MeshClock {
     mutating func lost(_ link: LinkID, at running: Instant) { peers.forget(link) }
 
     mutating func heard(date: WallTime, of relay: String, asked: Instant, at running: Instant) {
+        guard voters.contains(relay) else { return }
         relayTimes.note(date: date, of: relay, asked: asked, at: running)
         judge(at: running)
     }
 
     mutating func heard(event createdAt: Int64, by author: [UInt8], of relay: String, at running: Instant) {
+        guard voters.contains(relay) else { return }
         relayTimes.note(event: createdAt, by: author, of: relay, at: running)
         judge(at: running)
     }
 
     mutating func use(relays: Set<String>, at running: Instant) {
-        self.relays = relays.count
+        voters = relays
         relayTimes.keep(relays)
         judge(at: running)
     }
@@ -175,7 +177,7 @@ struct MeshClock {
             if trustsSystem { readings[.configured] = reading }
         }
         let relayVotes = relayTimes.votes(at: running)
-        if let agreed = relayVotes.agreed(quorum: max(1, min(relays, ClockLimits.relayQuorum))) {
+        if let agreed = relayVotes.agreed(quorum: max(1, min(voters.count, ClockLimits.relayQuorum))) {
             readings[.relays] = Reading(offset: agreed, taken: running, error: ClockLimits.relayError)
         } else if relayVotes.count > 1 {
             readings[.relays] = nil

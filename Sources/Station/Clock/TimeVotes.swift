@@ -116,7 +116,7 @@ struct RelayTimes {
         samples[relay] != nil || samples.count < ClockLimits.relays
     }
 
-    /// Only these relays have a vote from now on.
+    /// Forgets what all other relays said.
     mutating func keep(_ relays: Set<String>) { samples = samples.filter { relays.contains($0.key) } }
 
     func votes(at running: Instant) -> [ClockOffset] {

@@ -179,7 +179,7 @@ final class MeshClockTests: XCTestCase {
 
     func testTwoRelaysWhoAgreeAreEnoughAndOneIsWhereThereIsOnlyOne() {
         var clock = clock(-20 * hour)
-        clock.relays = 4
+        clock.use(relays: ["a", "b", "0", "1", "2", "3"], at: boot)
         date(&clock, "a", 0, at: .seconds(1))
         XCTAssertEqual(clock.source, .lastKnown)
         date(&clock, "b", 2_000, at: .seconds(2))
@@ -188,14 +188,14 @@ final class MeshClockTests: XCTestCase {
         XCTAssertLessThan(abs(deviation(clock, at: later(.seconds(2)))), 2_500)
 
         var alone = self.clock(-20 * hour)
-        alone.relays = 1
+        alone.use(relays: ["a"], at: boot)
         date(&alone, "a", 0, at: .seconds(1))
         XCTAssertEqual(alone.source, .relays)
     }
 
     func testOneLyingRelayAmongFourIsOutvoted() {
         var clock = clock(-20 * hour)
-        clock.relays = 4
+        clock.use(relays: ["a", "b", "0", "1", "2", "3"], at: boot)
         for (index, shift) in [3 * hour, 0, 1_000, 0].enumerated() {
             date(&clock, "\(index)", shift, at: .seconds(index + 1))
         }
@@ -203,9 +203,28 @@ final class MeshClockTests: XCTestCase {
         XCTAssertLessThan(abs(deviation(clock, at: later(.seconds(4)))), 1_500)
     }
 
+    /// Geo relays are dialled for anybody's deposit: whoever runs some of them has no vote, and withdraws no time.
+    func testRelaysThatAreNoVotersNeitherLeadNorDeny() {
+        var clock = clock(-20 * hour)
+        clock.use(relays: ["a", "b", "c", "d"], at: boot)
+        for number in 0..<40 {
+            date(&clock, "geo\(number)", number < 20 ? 3 * hour : Int64(number) * hour, at: .seconds(1))
+            for author in 0..<3 as Range<UInt8> {
+                clock.heard(event: wall(3 * hour).unixSeconds, by: [author], of: "geo\(number)", at: later(.seconds(1)))
+            }
+        }
+        XCTAssertEqual(clock.source, .lastKnown)
+        for (index, relay) in ["a", "b", "c", "d"].enumerated() { date(&clock, relay, 0, at: .seconds(index + 2)) }
+        XCTAssertEqual(clock.source, .relays)
+        XCTAssertLessThan(abs(deviation(clock, at: later(.seconds(5)))), 3_000)
+        for number in 0..<40 { date(&clock, "geo\(number)", 3 * hour, at: .seconds(6)) }
+        XCTAssertEqual(clock.source, .relays)
+        XCTAssertLessThan(abs(deviation(clock, at: later(.seconds(6)))), 3_000)
+    }
+
     func testTwoAgainstTwoIsNoTime() {
         var clock = clock(-20 * hour)
-        clock.relays = 4
+        clock.use(relays: ["a", "b", "0", "1", "2", "3"], at: boot)
         for (index, shift) in [3 * hour, 3 * hour, 0, 0].enumerated() {
             date(&clock, "\(index)", shift, at: .seconds(index + 1))
         }
@@ -214,7 +233,7 @@ final class MeshClockTests: XCTestCase {
 
     func testASlowAnswerAndANonsenseOneSayNothing() {
         var clock = clock(-20 * hour)
-        clock.relays = 1
+        clock.use(relays: ["a"], at: boot)
         clock.heard(date: wall(), of: "a", asked: boot, at: later(.seconds(11)))
         clock.heard(date: WallTime(milliseconds: .max), of: "a", asked: boot, at: later(.seconds(1)))
         clock.heard(event: .max, by: [1], of: "a", at: boot)
@@ -224,7 +243,7 @@ final class MeshClockTests: XCTestCase {
 
     func testFreshEventsOfThreeAuthorsStandForARelayWithoutADate() {
         var clock = clock(-20 * hour)
-        clock.relays = 1
+        clock.use(relays: ["a"], at: boot)
         let now = wall().unixSeconds
         for author in 1...2 as ClosedRange<UInt8> { clock.heard(event: now, by: [author], of: "a", at: boot) }
         // One author who publishes much is one author.
@@ -246,7 +265,7 @@ final class MeshClockTests: XCTestCase {
 
     func testRelaysOutrankTheMeshAndTheKernelRelays() {
         var clock = clock(-20 * hour)
-        clock.relays = 1
+        clock.use(relays: ["a"], at: boot)
         hear(&clock, [(1, 1, 5_000), (2, 2, 5_000), (3, 3, 5_000)], at: .seconds(1))
         date(&clock, "a", 0, at: .seconds(2))
         XCTAssertEqual(clock.source, .relays)
@@ -271,7 +290,7 @@ final class MeshClockTests: XCTestCase {
 
     func testWhatIsHeldOfRelaysComesBeforeFreshPeers() {
         var clock = clock(-20 * hour)
-        clock.relays = 1
+        clock.use(relays: ["a"], at: boot)
         date(&clock, "a", 0, at: .seconds(1))
         let day = Interval.hours(24)
         hear(&clock, [(1, 1, 5_000), (2, 2, 5_000), (3, 3, 5_000)], at: day)
@@ -326,7 +345,7 @@ final class MeshClockTests: XCTestCase {
 
     func testRelaysKeepTheTimeOverAStepOfTheSystem() {
         var clock = clock(-20 * hour)
-        clock.relays = 1
+        clock.use(relays: ["a"], at: boot)
         date(&clock, "a", 0, at: .seconds(1))
         for shift in [-2 * hour, 5 * hour] {
             clock.look(at: system(shift), later(.seconds(20)))
