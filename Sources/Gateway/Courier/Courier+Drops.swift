@@ -87,6 +87,7 @@ extension Courier {
     func refresh(at now: Now) {
         lastRefresh = now.monotonic
         refreshDue = nil
+        _ = watch.prune(at: now.monotonic)
         clean(at: now)
         schedule.keep { store[$0] != nil }
         subscribe(at: now.wall)

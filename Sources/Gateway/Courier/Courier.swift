@@ -24,6 +24,7 @@ public final class Courier {
     private var effects = Queue<CourierEffect>()
     private var speculative = TokenBucket(
         capacity: CourierLimits.speculativeBurst, perSecond: CourierLimits.speculativePerSecond)
+    private var dropAirtime = DropAirtime()
     /// Peers that are being given mail over a link they have proven.
     private var visits: [PeerID: Visit] = [:]
     /// When what has expired is looked for, whatever else there is to do.
@@ -141,7 +142,6 @@ public final class Courier {
     }
 
     func clean(at now: Now) {
-        _ = watch.prune(at: now.monotonic)
         undelivered.prune(at: now.wall)
         removeExpired(at: now.wall)
     }
@@ -195,7 +195,11 @@ public final class Courier {
         var offered: Set<MailID> = []
         func offer(_ envelope: CourierEnvelope, _ id: MailID, _ ticket: MailTicket) {
             let size = envelope.ciphertext.count
-            guard offered.isEmpty || size <= room, offered.insert(id).inserted else { return }
+            guard offered.isEmpty || size <= room, !offered.contains(id) else { return }
+            if case .drop = ticket, !dropAirtime.take(size, for: key, at: now.monotonic) {
+                return outcomes.count(.dropThrottled)
+            }
+            offered.insert(id)
             room -= size
             emit(.send(envelope, to: peer, .provenLink, ticket))
         }
@@ -283,13 +287,17 @@ public final class Courier {
 
     public var nextDeadline: Instant? {
         let visit = visits.values.map(\.due).min()
-        return [visit, cleanAt, isUsingRelays ? relayDeadline : nil].compactMap { $0 }.min()
+        let departure = isWorking ? watch.nextDeparture : nil
+        return [visit, cleanAt, departure, isUsingRelays ? relayDeadline : nil].compactMap { $0 }.min()
     }
 
     public func timeout(at now: Now) {
         if let due = cleanAt, due <= now.monotonic {
             cleanAt = now.monotonic + CourierLimits.cleaningInterval
             clean(at: now)
+        }
+        if let due = watch.nextDeparture, due <= now.monotonic, watch.prune(at: now.monotonic) {
+            refreshSoon(at: now)
         }
         for peer in visits.filter({ $1.due <= now.monotonic }).keys.sorted() { serve(peer, at: now) }
         if isUsingRelays { relayTimeout(at: now) }

@@ -38,6 +38,9 @@ public enum CourierLimits {
     /// §5.5).
     public static let watchedPeers = 64
     static let watchAge = Interval.minutes(5)
+    /// How much later relays are told of it, unless they are asked anew for another reason: ours. Phones in the
+    /// background announce every five minutes, and must not come and go each time.
+    static let watchGrace = Interval.minutes(1)
     /// A newcomer displaces nobody who was heard within this time.
     static let watchReach = Interval.seconds(60)
     /// Tag values in one filter: 3 of each of 20 keys (chapter 06 §5.5).
@@ -52,9 +55,15 @@ public enum CourierLimits {
     /// Regular refresh, and least time between two that announces cause (chapter 06 §5.5).
     static let refreshInterval = Interval.minutes(30)
     static let refreshSpacing = Interval.seconds(60)
-    /// Drops dealt with that are remembered: events, as many envelopes, and age in milliseconds (chapter 06 §5.8).
-    public static let rememberedDrops = 512
+    /// Drops dealt with that are remembered: events, as many envelopes, and age in milliseconds. The age is that of
+    /// chapter 06 §5.8. The number is ours: relays would tell a flood of more than its 512 again at every request.
+    public static let rememberedDrops = 4_096
     static let rememberedFor: UInt64 = 86_400_000
+    /// Bytes of drops for one neighbour, in a burst and a second, and neighbours counted apart: ours, a letter of any
+    /// size every half minute.
+    static let dropBurst = 65_536.0
+    static let dropBytesPerSecond = 700.0
+    static let dropBuckets = 128
     /// Fetched drops whose addressee has no proven link yet (chapter 06 §5.6).
     public static let undelivered = 64
     /// Drops being published at a time: each takes a circuit and a connection of its own to as many as four relays.

@@ -25,6 +25,8 @@ public enum CourierOutcome: String, CaseIterable, Error, Sendable {
     case handoverRefused = "handover-refused"
     case shared
     case shareRefused = "share-refused"
+    /// Not yet: its addressee was given enough of them lately.
+    case dropThrottled = "drop-throttled"
     case speculative
     case speculativeThrottled = "speculative-throttled"
     /// For this box itself.

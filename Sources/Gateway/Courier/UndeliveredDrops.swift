@@ -22,23 +22,26 @@ struct UndeliveredDrops {
 
     subscript(id: MailID) -> Drop? { drops.first { $0.id == id } }
 
-    /// Of whom most wait, the longest waiting makes room: relays tell it again, and whoever leaves many drops for one
-    /// addressee pushes out no others'.
+    /// Of whom most wait, the largest makes room, of equals the longest waiting: relays tell it again, and whoever
+    /// leaves many drops for one addressee pushes out no others', nor by large ones the small.
     mutating func add(_ envelope: CourierEnvelope, for addressee: NoisePublicKey, from event: EventID) {
         let id = MailID(envelope)
         if let index = drops.firstIndex(where: { $0.id == id }) {
             if drops[index].events.count < CourierLimits.undelivered { drops[index].events.append(event) }
             return
         }
-        if drops.count >= CourierLimits.undelivered { removeOldestOfMost() }
+        if drops.count >= CourierLimits.undelivered { removeLargestOfMost() }
         drops.append(Drop(id: id, envelope: envelope, addressee: addressee, events: [event], lastSpeculative: nil))
     }
 
-    private mutating func removeOldestOfMost() {
+    private mutating func removeLargestOfMost() {
         var counts: [NoisePublicKey: Int] = [:]
         for drop in drops { counts[drop.addressee, default: 0] += 1 }
         let most = counts.values.max()
-        if let index = drops.firstIndex(where: { counts[$0.addressee] == most }) { drops.remove(at: index) }
+        let candidates = drops.indices.filter { counts[drops[$0].addressee] == most }
+        let largest = candidates.map { drops[$0].envelope.ciphertext.count }.max()
+        let victim = candidates.first { drops[$0].envelope.ciphertext.count == largest }
+        if let victim { drops.remove(at: victim) }
     }
 
     func waiting(for addressee: NoisePublicKey) -> [Drop] { drops.filter { $0.addressee == addressee } }

@@ -67,6 +67,11 @@ struct WatchSet {
         return count != before
     }
 
+    /// When to let go of the first who is gone.
+    var nextDeparture: Instant? {
+        watched.map(\.heard).min().map { $0 + CourierLimits.watchAge + CourierLimits.watchGrace }
+    }
+
     /// Whose mail this may be: the one longest in the set whose tags fit.
     func addressee(of tag: [UInt8], in memory: inout TagMemory, at now: WallTime) -> Watched? {
         watched.first { memory.tags(of: $0.key, at: now).contains(tag) }

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import Gateway
 
-/// Chapter 06 §5.8: what was dealt with is remembered for 24 hours, 512 events and as many envelopes.
+/// Chapter 06 §5.8: what was dealt with is remembered for 24 hours, so many events and as many envelopes.
 final class DropMemoryTests: XCTestCase {
     private let now = Clock.now().wall
     private let bob = Correspondent(2)
@@ -23,7 +23,7 @@ final class DropMemoryTests: XCTestCase {
     private func filled() throws -> (memory: DropMemory, kept: [DealtDrop]) {
         var memory = DropMemory()
         var kept: [DealtDrop] = []
-        for number in 0..<512 {
+        for number in 0..<CourierLimits.rememberedDrops {
             if let event = memory.insert(try event(number), at: now) { kept.append(event) }
             if let letter = memory.insert(letter(number), at: now) { kept.append(letter) }
         }
@@ -32,21 +32,21 @@ final class DropMemoryTests: XCTestCase {
 
     func testEventsAndEnvelopesDoNotPushEachOtherOut() throws {
         var (memory, kept) = try filled()
-        XCTAssertEqual(kept.count, 1_024)
+        XCTAssertEqual(kept.count, 2 * CourierLimits.rememberedDrops)
         var restored = DropMemory()
         restored.restore(kept)
-        for number in 0..<512 {
+        for number in 0..<CourierLimits.rememberedDrops {
             for memory in [memory, restored] {
                 XCTAssertTrue(memory.contains(try event(number), at: now), "\(number)")
                 XCTAssertTrue(memory.contains(letter(number), at: now), "\(number)")
             }
         }
         XCTAssertNil(memory.insert(try event(0), at: now), "known")
-        _ = memory.insert(try event(512), at: now)
+        _ = memory.insert(try event(CourierLimits.rememberedDrops), at: now)
         XCTAssertFalse(memory.contains(try event(0), at: now), "the oldest went")
         XCTAssertTrue(memory.contains(letter(0), at: now))
         let aDayLater = WallTime(milliseconds: now.milliseconds + 86_400_000)
-        XCTAssertFalse(memory.contains(try event(512), at: aDayLater))
+        XCTAssertFalse(memory.contains(try event(CourierLimits.rememberedDrops), at: aDayLater))
     }
 
     /// A relay tells all of a busy day again.

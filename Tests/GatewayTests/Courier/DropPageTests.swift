@@ -156,6 +156,7 @@ final class DropPageTests: XCTestCase {
                 rig.load(page, full(now))
             }
             rig.advance(by: .minutes(1))
+            for number in 0..<30 as Range<UInt64> { rig.meet(Correspondent(500 + number), .relayed) }
         }
         XCTAssertGreaterThanOrEqual(turns.values.min() ?? 0, 8, "\(turns)")
     }

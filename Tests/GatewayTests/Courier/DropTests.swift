@@ -191,7 +191,7 @@ final class DropTests: XCTestCase {
         rig.meet(bob, .relayed)
         rig.advance(by: .minutes(4))
         XCTAssertEqual(rig.status.watchedPeers, 1)
-        rig.advance(by: .minutes(31))
+        rig.advance(by: .minutes(2))
         XCTAssertEqual(rig.status.watchedPeers, 0)
         XCTAssertEqual(rig.subscriptions["bridge-courier-drops"]?.tags["x"]?.count, 3)
     }
@@ -334,6 +334,11 @@ final class DropTests: XCTestCase {
         rig.advance(by: .seconds(2))
         XCTAssertEqual(rig.handed.count, 4, "24 KiB every two seconds")
         rig.advance(by: .seconds(20))
+        XCTAssertEqual(rig.handed.count, 8, "64 KiB at once")
+        for _ in 0..<6 {
+            rig.meet(bob, .proven)
+            rig.advance(by: .seconds(30))
+        }
         XCTAssertEqual(rig.handed.count, 20)
     }
 

@@ -272,4 +272,71 @@ final class HostileMailTests: XCTestCase {
         XCTAssertEqual(second.handed.count, 1)
         XCTAssertTrue(first.kept.isEmpty && second.kept.isEmpty)
     }
+
+    /// Anybody on the internet may leave any number of drops for a neighbour: its link is not filled with them, and
+    /// relays that tell the day anew bring nothing again that was given.
+    func testAFloodOfDropsLeavesTheLinkOfItsAddresseeFree() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .proven)
+        let events = try (0..<100).map { try rig.drop(largeMail($0, bytes: 16_000, rig)) }
+        for event in events { rig.tell(event) }
+        for _ in 0..<20 {
+            rig.advance(by: .seconds(30))
+            rig.meet(bob, .proven)
+        }
+        let bytes = rig.handed.reduce(0) { $0 + $1.ciphertext.count }
+        let bound = CourierLimits.dropBurst + CourierLimits.dropBytesPerSecond * 600
+        XCTAssertLessThanOrEqual(Double(bytes), bound)
+        XCTAssertGreaterThan(rig.handed.count, 20, "they go on, at their pace")
+        XCTAssertGreaterThan(rig.count(.dropThrottled), 0)
+
+        let given = Set(rig.handed.map { MailID($0) })
+        rig.forget()
+        for event in events { rig.tell(event) }
+        rig.advance(by: .minutes(1))
+        rig.meet(bob, .proven)
+        XCTAssertTrue(given.isDisjoint(with: rig.handed.map { MailID($0) }))
+    }
+
+    func testWhatWasLeftByHandIsNotChargedToTheFloodOfDrops() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .proven)
+        for number in 0..<20 { rig.tell(try rig.drop(largeMail(number, bytes: 16_000, rig))) }
+        rig.advance(by: .seconds(30))
+        let letter = bob.mail(1, at: rig.now.wall)
+        rig.deposit(letter, from: alice)
+        rig.meet(bob, .proven)
+        rig.advance(by: .seconds(5))
+        XCTAssertTrue(rig.handed.contains { $0.ciphertext == letter.ciphertext })
+    }
+
+    func testLargeDropsOfAFloodDoNotPushOutASmallLetter() throws {
+        let rig = CourierRig()
+        rig.meet(bob, .direct)
+        let letter = largeMail(5_000, bytes: 300, rig)
+        rig.tell(try rig.drop(letter))
+        rig.writes = false
+        for number in 0..<80 { rig.tell(try rig.drop(largeMail(number, bytes: 16_000, rig))) }
+        rig.writes = true
+        rig.advance(by: .minutes(3))
+        rig.meet(bob, .proven)
+        XCTAssertTrue(rig.handed.contains { $0.ciphertext == letter.ciphertext })
+    }
+
+    func testTheAirtimeOfDropsIsCountedForABoundedNumberOfPeople() {
+        var airtime = DropAirtime()
+        for person in 0..<300 as Range<UInt64> {
+            XCTAssertTrue(airtime.take(60_000, for: Correspondent(person).key, at: .zero))
+            XCTAssertLessThanOrEqual(airtime.count, CourierLimits.dropBuckets)
+        }
+        XCTAssertFalse(airtime.take(60_000, for: Correspondent(299).key, at: .zero))
+    }
+
+    private func largeMail(_ number: Int, bytes: Int, _ rig: CourierRig) -> CourierEnvelope {
+        let plain = bob.mail(0, at: rig.now.wall)
+        let start = Array("\(number) ".utf8)
+        return CourierEnvelope(
+            recipientTag: plain.recipientTag, expiry: plain.expiry,
+            ciphertext: start + [UInt8](repeating: 7, count: bytes - start.count), copies: 4)
+    }
 }
