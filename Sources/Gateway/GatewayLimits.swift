@@ -56,6 +56,9 @@ public enum GatewayLimits {
     /// Channels followed because of deposits, and how long after the last one (chapter 06 §3.5).
     public static let demandedChannels = 8
     public static let demandAge = Interval.minutes(60)
+    /// Longest geohash that a deposit makes followed, the block: ours, the finest channel that phones open by
+    /// themselves. Finer ones name a building (chapter 05 §7).
+    public static let demandedPrecision = 7
     /// Channels followed by configuration.
     public static let configuredChannels = 32
     /// Look-back and size of a channel subscription, in seconds and events (chapter 06 §3.5).
@@ -73,6 +76,9 @@ public enum GatewayLimits {
     // MARK: Notes (chapter 05 §10)
 
     public static let notes = 500
+    /// Bytes of one note's text and of all texts together: ours, since a character may have any number of bytes.
+    public static let noteBytes = 16_000
+    public static let notesBytes = 1_048_576
     /// Ids of notes seen, so that none comes back.
     public static let rememberedNotes = 2_000
     /// How long a place is looked at after the operator last asked.

@@ -49,6 +49,42 @@ final class ChannelFollowerTests: XCTestCase {
         XCTAssertEqual(rig.status.followedChannels.count, 1 + GatewayLimits.demandedChannels)
     }
 
+    func testOneDepositorDisplacesOnlyItsOwnChannels() throws {
+        let author = try Author(1)
+        let rig = Rig(.reference(cell: nil))
+        let honest = (2...8).map { "9q\($0)" }
+        for (index, channel) in honest.enumerated() {
+            rig.deposit(author.channelMessage(in: channel), in: channel, from: PeerID(value: UInt64(index + 1)))
+        }
+        for round in 0..<3 {
+            for letter in "bcdefghj" {
+                rig.deposit(
+                    author.channelMessage("\(round)", in: "s\(letter)"), in: "s\(letter)", from: .bob)
+            }
+            rig.run(.seconds(61))
+        }
+        XCTAssertEqual(Set(rig.status.followedChannels).intersection(honest), Set(honest))
+        XCTAssertEqual(rig.status.followedChannels.count, 1 + GatewayLimits.demandedChannels)
+        // Nor does writing where others are make their channels its own.
+        for channel in honest { rig.deposit(author.channelMessage("too", in: channel), in: channel, from: .bob) }
+        rig.run(.seconds(61))
+        for letter in "kmnp" {
+            rig.deposit(author.channelMessage("last", in: "s\(letter)"), in: "s\(letter)", from: .bob)
+        }
+        XCTAssertEqual(Set(rig.status.followedChannels).intersection(honest), Set(honest))
+    }
+
+    /// Chapter 05 §7: a relay must not learn of one building at a stranger's word. The deposit itself is carried.
+    func testADepositForABuildingIsPublishedAndNotFollowed() throws {
+        let author = try Author(1)
+        let rig = Rig(.reference(cell: nil))
+        for place in ["u33dc0cp", "u33dc0cpxxxx"] { rig.deposit(author.channelMessage(in: place), in: place) }
+        XCTAssertEqual(rig.published.count, 2)
+        XCTAssertEqual(rig.subscribed.map(\.id), ["geo-u4pru"])
+        rig.deposit(author.channelMessage(in: "u33dc0c"), in: "u33dc0c")
+        XCTAssertEqual(rig.subscribed.map(\.id), ["geo-u4pru", "geo-u33dc0c"])
+    }
+
     func testRefusedDepositDemandsNothing() throws {
         let rig = Rig(.reference(cell: nil))
         let event = try Author(1).channelMessage(in: "9q8yy")

@@ -174,7 +174,8 @@ final class DownlinkTests: XCTestCase {
             for channel in ["a", "b", "c"] where channel == "a" || index < 2 {
                 let carrier = NostrCarrier(direction: .fromGateway, geohash: channel, event: [])
                 let id = EventID(hashing: Array("\(channel)\(index)".utf8))
-                let downlink = PendingDownlink(id: id, channel: channel, createdAt: 0, carrier: carrier)
+                let downlink = PendingDownlink(
+                    id: id, channel: channel, author: "", createdAt: 0, carrier: carrier)
                 XCTAssertNil(queue.add(downlink, hold: .zero, at: now))
             }
         }
@@ -184,6 +185,56 @@ final class DownlinkTests: XCTestCase {
             queue.sent(next.id)
         }
         XCTAssertEqual(order, "abcabcaaaa")
+    }
+
+    /// Deposits may name any geohash, and each would be a channel that has not had its turn.
+    func testEchoesOfManyGeohashesLeaveAFollowedChannelItsShare() throws {
+        let rig = Rig(.reference(echo: true))
+        for index in 0..<30 { rig.relay(try Author(1).channelMessage("\(index)")) }
+        let alphabet = Array("bcdefghjkmnpqrstuvwxyz0123456789")
+        for index in 0..<30 {
+            let place = "s\(alphabet[index])"
+            let depositor = PeerID(value: UInt64(index % 3 + 1))
+            rig.deposit(try Author(UInt8(2 + index % 3)).channelMessage(in: place), in: place, from: depositor)
+        }
+        rig.run(.seconds(10))
+        XCTAssertEqual(rig.broadcasts.count, 30)
+        XCTAssertGreaterThanOrEqual(rig.broadcasts.filter { $0.geohash == "u4pru" }.count, 10)
+        XCTAssertGreaterThanOrEqual(rig.broadcasts.filter { $0.geohash != "u4pru" }.count, 10)
+    }
+
+    func testAChannelThatComesAndGoesDoesNotAlwaysGoFirst() {
+        var queue = DownlinkQueue()
+        let now = Instant(nanoseconds: 0)
+        var number = 0
+        func add(_ channel: String) {
+            number += 1
+            let carrier = NostrCarrier(direction: .fromGateway, geohash: channel, event: [])
+            let id = EventID(hashing: Array("\(number)".utf8))
+            let downlink = PendingDownlink(id: id, channel: channel, author: "", createdAt: 0, carrier: carrier)
+            _ = queue.add(downlink, hold: .zero, at: now)
+        }
+        for _ in 0..<10 { add("busy") }
+        var order: [String] = []
+        for turn in 0..<16 {
+            add("fresh\(turn)")
+            guard let next = queue.next(at: now) else { return XCTFail("nothing waits") }
+            order.append(next.channel)
+            queue.sent(next.id)
+        }
+        XCTAssertGreaterThanOrEqual(order.filter { $0 == "busy" }.count, 2)
+        XCTAssertLessThan(order.firstIndex(of: "busy") ?? .max, 2)
+    }
+
+    /// The oldest goes, of the author who has most waiting.
+    func testAFloodOfOneAuthorPushesOutItsOwnMessages() throws {
+        let rig = Rig()
+        let honest = try Author(1).channelMessage("honest")
+        rig.relay(honest)
+        for index in 0..<40 { rig.relay(try Author(2).channelMessage("\(index)")) }
+        rig.run(.seconds(2))
+        XCTAssertEqual(rig.broadcasts.count, 30)
+        XCTAssertTrue(rig.broadcasts.contains(honest.carrier(.fromGateway, "u4pru")))
     }
 
     // MARK: Echo

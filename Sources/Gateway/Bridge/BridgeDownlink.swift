@@ -20,7 +20,8 @@ struct BridgeDownlink {
         }
         let carrier = try CarriedEvent.carrier(.fromBridge, geohash: cell, event: event)
         let downlink = PendingDownlink(
-            id: event.id, channel: cell, createdAt: event.event.createdAt, carrier: carrier, hint: message.radioHint)
+            id: event.id, channel: cell, author: event.event.pubkey, createdAt: event.event.createdAt,
+            carrier: carrier, hint: message.radioHint)
         return drain.hold(downlink, at: now.monotonic, using: &random)
     }
 

@@ -5,8 +5,10 @@ import Wire
 /// A carrier on its way to the air.
 struct PendingDownlink {
     let id: EventID
-    /// Queue the carrier takes its turn in: the geohash, or the cell.
+    /// Queue the carrier takes its turn in: the geohash, or the cell; one for all echoes.
     let channel: String
+    /// Public key in hexadecimal.
+    let author: String
     let createdAt: Int64
     let carrier: NostrCarrier
     /// Stable ID of the radio message this event claims to be a copy of (chapter 06 §4.8).
@@ -18,7 +20,8 @@ struct PendingDownlink {
 }
 
 /// Carriers held back for their jitter or waiting for airtime: at most 30, the oldest given up first (chapter 06 §3.4,
-/// §4.10). Channels take turns, and the longest one gives up its oldest, so that a busy one cannot starve the others.
+/// §4.10). Channels take turns, and the longest one gives up the oldest of its busiest author, so that a busy one
+/// cannot starve the others.
 struct DownlinkQueue {
     private var pending: [PendingDownlink] = []
     /// When each waiting channel last had its turn.
@@ -37,11 +40,13 @@ struct DownlinkQueue {
         var downlink = downlink
         let before = pending.last { $0.channel == downlink.channel }
         downlink.due = max(now + hold, before?.due ?? .zero)
+        // One that had nothing waiting comes after those that have, or a new one each time would always be first.
+        if before == nil { lastTurn[downlink.channel] = turns }
         pending.append(downlink)
         guard pending.count > GatewayLimits.pendingDownlinks else { return nil }
-        let longest = longestChannel
-        let oldest = pending.firstIndex { $0.channel == longest } ?? 0
-        return remove(at: oldest)
+        let longest = firstOfMost(of: pending) { $0.channel }?.channel
+        let victim = firstOfMost(of: pending.filter { $0.channel == longest }) { $0.author }
+        return remove(at: pending.firstIndex { $0.id == victim?.id } ?? 0)
     }
 
     /// The carrier whose turn it is, of those whose hold is over.
@@ -99,11 +104,13 @@ struct DownlinkQueue {
         lastTurn = lastTurn.filter { waiting.contains($0.key) }
     }
 
-    /// The channel with most carriers waiting; of equals, the one whose carrier waits longest.
-    private var longestChannel: String? {
+    /// The one that waits longest in the group with most carriers; of equal groups, in the one that has waited longest.
+    private func firstOfMost(
+        of downlinks: [PendingDownlink], by group: (PendingDownlink) -> String
+    ) -> PendingDownlink? {
         var lengths: [String: Int] = [:]
-        for downlink in pending { lengths[downlink.channel, default: 0] += 1 }
+        for downlink in downlinks { lengths[group(downlink), default: 0] += 1 }
         let most = lengths.values.max()
-        return pending.first { lengths[$0.channel] == most }?.channel
+        return downlinks.first { lengths[group($0)] == most }
     }
 }

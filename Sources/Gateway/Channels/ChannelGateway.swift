@@ -70,7 +70,7 @@ struct ChannelGateway {
             surroundings.carryOut(accepted, counting: &deposits)
             show(accepted.event, in: accepted.geohash, &surroundings, at: now)
             guard jobs.contains(.downlink) else { return }
-            follow(accepted.geohash, &surroundings, at: now)
+            follow(accepted.geohash, for: depositor, &surroundings, at: now)
             note(accepted.event, in: accepted.geohash, at: now)
             if echoes { echo(accepted.event, in: accepted.geohash, &surroundings, at: now) }
         } catch {
@@ -183,8 +183,10 @@ struct ChannelGateway {
         }
     }
 
-    private mutating func follow(_ geohash: String, _ surroundings: inout GatewaySurroundings, at now: Now) {
-        guard followsDemand, follower.demand(geohash, at: now.monotonic).isNew else { return }
+    private mutating func follow(
+        _ geohash: String, for depositor: PeerID, _ surroundings: inout GatewaySurroundings, at now: Now
+    ) {
+        guard followsDemand, follower.demand(geohash, by: depositor, at: now.monotonic) else { return }
         updateSubscriptions(at: now, effects: &surroundings.effects)
     }
 

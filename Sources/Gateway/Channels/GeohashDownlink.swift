@@ -53,8 +53,10 @@ struct GeohashDownlink {
         using random: inout some RandomNumberGenerator
     ) throws(CarriageOutcome) -> Bool {
         let carrier = try CarriedEvent.carrier(.fromGateway, geohash: geohash, event: event)
+        // A deposit may name any geohash, so all echoes share one turn.
         let downlink = PendingDownlink(
-            id: event.id, channel: geohash, createdAt: event.event.createdAt, carrier: carrier, isEcho: isEcho)
+            id: event.id, channel: isEcho ? "" : geohash, author: event.event.pubkey,
+            createdAt: event.event.createdAt, carrier: carrier, isEcho: isEcho)
         return drain.hold(downlink, at: now.monotonic, using: &random)
     }
 }
