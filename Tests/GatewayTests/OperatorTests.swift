@@ -188,6 +188,15 @@ final class OperatorTests: XCTestCase {
         XCTAssertTrue(limits.admit(sender: "late", text: texts[0], provenWork: 0, at: now + .seconds(2)))
     }
 
+    /// What strangers write does not lie in memory for the sake of the limit.
+    func testContentsAreKnownByAHashOfFixedSize() {
+        let marks = "words " + String(repeating: "\u{301}", count: 100_000)
+        for text in ["", "words", marks] { XCTAssertEqual(ContentKey.name(of: text).utf8.count, 32) }
+        XCTAssertEqual(ContentKey.name(of: "Some  Words"), ContentKey.name(of: "some words"))
+        XCTAssertNotEqual(ContentKey.name(of: "some words"), ContentKey.name(of: "words"))
+        XCTAssertFalse(ContentKey.name(of: "words").contains("words"))
+    }
+
     func testDisplayBucketsAreBounded() {
         var table = BucketTable(bucket: TokenBucket(capacity: 1, perSecond: 1))
         for index in 0..<5_000 {

@@ -11,7 +11,7 @@ struct DisplayBuckets {
     /// A refused sender does not touch the content's bucket.
     mutating func admit(sender: String, text: String, provenWork: Int, at now: Instant) -> Bool {
         if provenWork < GatewayLimits.sparingWork, !senders.take(sender, at: now) { return false }
-        return contents.take(ContentKey.of(text), at: now)
+        return contents.take(ContentKey.name(of: text), at: now)
     }
 }
 
@@ -46,6 +46,12 @@ struct BucketTable {
 /// collapsed, the first 256 characters (chapter 05 §8.3).
 enum ContentKey {
     static let characters = 256
+    /// Of the hash that is kept in place of the text: strangers' words do not lie in memory, and take no room.
+    static let nameBytes = 16
+
+    static func name(of text: String) -> String {
+        Hex.encode(SHA256.hash(Array(of(text).utf8)).prefix(nameBytes))
+    }
 
     static func of(_ text: String) -> String {
         // Bounded before the costly part: no word past the limit can matter, long URLs apart.
