@@ -122,6 +122,28 @@ final class NotesTests: XCTestCase {
         XCTAssertEqual(desk.notes.last?.text, "499")
     }
 
+    func testNotesAreBoundedInBytesEachAndTogether() throws {
+        look()
+        // One character each, whatever number of bytes.
+        desk.relayEvent(try note("a" + String(repeating: "\u{301}", count: 8_000)), at: now)
+        XCTAssertTrue(desk.notes.isEmpty)
+        for index in 0..<100 {
+            desk.relayEvent(try note("\(index) " + String(repeating: "x", count: 15_000), age: Int64(index)), at: now)
+        }
+        XCTAssertLessThanOrEqual(desk.notes.reduce(0) { $0 + $1.text.utf8.count }, GatewayLimits.notesBytes)
+        XCTAssertGreaterThan(desk.notes.count, 60)
+        XCTAssertEqual(desk.notes.first?.text.prefix(2), "0 ")
+    }
+
+    func testNotesFromTheFutureKeepNoneOut() throws {
+        look()
+        for index in 0..<500 { desk.relayEvent(try note("late \(index)", age: -1_000_000 - Int64(index)), at: now) }
+        run(.seconds(5))
+        desk.relayEvent(try note("new", age: -3), at: now)
+        XCTAssertTrue(desk.notes.contains { $0.text == "new" })
+        XCTAssertEqual(desk.notes.count, 500)
+    }
+
     private func post(_ text: String, hours: UInt64? = 24, work: Int = 0) -> Bool {
         defer { drain() }
         let until = hours.map { WallTime(milliseconds: now.wall.milliseconds + $0 * 3_600_000) }

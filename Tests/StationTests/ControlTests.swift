@@ -78,6 +78,8 @@ final class ControlServerTests: XCTestCase {
             commands: [
                 ControlCommand("ping") { ["pong": UInt64(1)] },
                 ControlCommand("big") { String(repeating: "x", count: 100_000) },
+                ControlCommand("long") { String(repeating: "x", count: 900_000) },
+                ControlCommand("overlong") { String(repeating: "x", count: 1_048_577) },
             ], idle: idle)
         server.start()
         return server
@@ -120,7 +122,7 @@ final class ControlServerTests: XCTestCase {
             """
             {"ok":true,"ping":{"pong":1},"v":1}
             {"error":{"code":"malformed","message":"not JSON: unexpected byte at column 2"},"ok":false,"v":1}
-            {"error":{"code":"unknown_command","message":"there is no such command; known: big, ping"},"ok":false,"v":1}
+            {"error":{"code":"unknown_command","message":"there is no such command; known: big, long, overlong, ping"},"ok":false,"v":1}
 
             """)
         XCTAssertEqual(server.tally[.request], 3)
@@ -178,6 +180,17 @@ final class ControlServerTests: XCTestCase {
         loop.schedule(after: .milliseconds(50)) { [loop = loop!] in loop.stop() }
         loop.run()
         XCTAssertEqual(server.tally[.clientNotReading], 1)
+        server.stop()
+    }
+
+    func testAClientThatReadsGetsALongAnswerAndForOneTooLongTheReason() throws {
+        let server = try server()
+        let client = try connect()
+        send(#"{"v":1,"cmd":"long"}"# + "\n", on: client)
+        XCTAssertGreaterThan(read(client, lines: 1).utf8.count, 900_000)
+        send(#"{"v":1,"cmd":"overlong"}"# + "\n", on: client)
+        XCTAssertTrue(read(client, lines: 1).contains(#""code":"too_much""#))
+        XCTAssertEqual(server.tally[.clientNotReading], 0)
         server.stop()
     }
 

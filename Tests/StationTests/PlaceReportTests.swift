@@ -46,6 +46,20 @@ final class PlaceReportTests: XCTestCase {
         XCTAssertTrue(OperatorText.notes(report).contains("no relay of this place is known"))
     }
 
+    func testNotesThatWouldNotFitAreLeftOutAndTheListSaysSo() {
+        let note = NotesReport.Note(
+            id: "ab", name: "zed", text: String(repeating: "\u{1}", count: 16_000), cell: "u4pruydq", ageSeconds: 60,
+            leftSeconds: nil, urgent: false, own: false)
+        var report = notes
+        let all = Array(repeating: note, count: 40)
+        report.notes = all.fitting(ControlLimits.listSize)
+        report.leftOut = all.count - report.notes.count
+        XCTAssertGreaterThan(report.notes.count, 4)
+        XCTAssertGreaterThan(report.leftOut, 0)
+        XCTAssertLessThan(ControlAnswer.done(report.json, name: "notes").line.count, ControlLimits.answerSize)
+        XCTAssertTrue(OperatorText.notes(report).contains("\(report.leftOut) older notes are not listed"))
+    }
+
     func testReportsTravelUnchanged() throws {
         XCTAssertEqual(try [ChannelReport](json: JSONValue(parsing: channels.json.encoded())), channels)
         XCTAssertEqual(try NotesReport(json: JSONValue(parsing: notes.json.encoded())), notes)

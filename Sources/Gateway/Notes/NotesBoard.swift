@@ -21,7 +21,9 @@ public struct LocationNote: Hashable, Sendable {
 /// The notes of a place and its neighbouring cells, as relays have them (chapter 05 §10).
 struct NotesBoard {
     let cells: [String]
-    private var notes: [LocationNote] = []
+    private var notes: [(note: LocationNote, order: Int64)] = []
+    /// Of all texts together.
+    private var bytes = 0
     /// Ids are kept, so that a replay resurrects nothing.
     private var seen = BoundedSet<EventID>(capacity: GatewayLimits.rememberedNotes)
 
@@ -36,23 +38,34 @@ struct NotesBoard {
     }
 
     /// Newest first.
-    var all: [LocationNote] { notes }
+    var all: [LocationNote] { notes.map(\.note) }
 
     mutating func receive(_ event: VerifiedEvent, at wall: WallTime) {
         guard event.event.kind == EventKind.locationNote, seen.insert(event.id),
             let note = LocationNote(event, in: cells), !NotesBoard.hasExpired(note, at: wall)
         else { return }
-        let index = notes.firstIndex { $0.createdAt < note.createdAt } ?? notes.endIndex
-        notes.insert(note, at: index)
-        if notes.count > GatewayLimits.notes { notes.removeLast() }
+        // One from the future is not newer than all that will be written until then.
+        let now = wall.unixSeconds
+        let order = note.createdAt > now + Int64(GatewayLimits.eventSkew) ? now : note.createdAt
+        let index = notes.firstIndex { $0.order < order } ?? notes.endIndex
+        notes.insert((note, order), at: index)
+        bytes += note.text.utf8.count
+        while notes.count > GatewayLimits.notes || bytes > GatewayLimits.notesBytes, let last = notes.popLast() {
+            bytes -= last.note.text.utf8.count
+        }
     }
 
-    mutating func prune(at wall: WallTime) { notes.removeAll { NotesBoard.hasExpired($0, at: wall) } }
+    mutating func prune(at wall: WallTime) { removeAll { NotesBoard.hasExpired($0, at: wall) } }
 
     /// An own note was deleted.
     mutating func remove(_ id: EventID) {
         seen.insert(id)
-        notes.removeAll { $0.id == id }
+        removeAll { $0.id == id }
+    }
+
+    private mutating func removeAll(where isOver: (LocationNote) -> Bool) {
+        notes.removeAll { isOver($0.note) }
+        bytes = notes.reduce(0) { $0 + $1.note.text.utf8.count }
     }
 
     private static func hasExpired(_ note: LocationNote, at wall: WallTime) -> Bool {
@@ -69,7 +82,7 @@ extension LocationNote {
         }
         let text = TextTrimming.trim(event.event.content)
         let named = values("g").lazy.map { $0.lowercased() }.first { cells.contains($0) }
-        guard let named, !text.isEmpty, text.count <= GatewayLimits.channelCharacters else { return nil }
+        guard let named, !text.isEmpty, text.utf8.count <= GatewayLimits.noteBytes else { return nil }
         id = event.id
         pubkey = event.author.hex
         nickname = DisplayName.nickname(of: event.event)

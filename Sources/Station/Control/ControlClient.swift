@@ -6,7 +6,7 @@ public struct ControlClient {
     private let path: String
     /// Milliseconds to wait for an answer.
     private static let patience: Int32 = 5_000
-    private static let answerLimit = 1 << 20
+    private static let answerLimit = ControlLimits.answerSize
 
     public init(path: String) { self.path = path }
 

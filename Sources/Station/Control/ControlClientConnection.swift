@@ -54,6 +54,10 @@ final class ControlClientConnection {
         idleTimer = loop.schedule(after: idle) { [weak self] in self?.end(.clientIdle) }
     }
 
+    private static let overlong = ControlAnswer.refused(
+        ControlError(code: "too_much", message: "the answer has more than \(ControlLimits.answerSize) bytes")
+    ).line
+
     private func receive() {
         let room = ControlLimits.requestSize + 1 - input.count
         let result = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { buffer in
@@ -73,9 +77,10 @@ final class ControlClientConnection {
         // Only a whole request earns more time: a place is not to be had for a byte now and then.
         if rest.contains(0x0a) { restartIdleTimer() }
         while let newline = rest.firstIndex(of: 0x0a) {
-            output += onLine?(Array(rest[..<newline])) ?? []
-            rest = rest[(newline + 1)...]
             guard output.count <= ControlLimits.unreadSize else { return end(.clientNotReading) }
+            let answer = onLine?(Array(rest[..<newline])) ?? []
+            output += answer.count <= ControlLimits.answerSize ? answer : ControlClientConnection.overlong
+            rest = rest[(newline + 1)...]
         }
         input = Array(rest)
         guard input.count <= ControlLimits.requestSize else {

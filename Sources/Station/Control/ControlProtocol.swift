@@ -12,8 +12,12 @@ enum ControlLimits {
     /// Longest request line, its newline not counted.
     static let requestSize = 4_096
     static let clients = 8
-    /// Answers a client has not read yet; more and it is dropped.
+    /// Answers a client has not read yet when it asks on; more and it is dropped.
     static let unreadSize = 262_144
+    /// Longest answer, its newline counted: ours.
+    static let answerSize = 1_048_576
+    /// Of an answer that lists what strangers wrote, so that the rest of it fits.
+    static let listSize = 786_432
     /// A client that completes no request is dropped.
     static let idle = Interval.seconds(30)
 }

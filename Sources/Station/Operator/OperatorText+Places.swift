@@ -27,6 +27,9 @@ extension OperatorText {
             if note.own { about += ", yours: \(note.id)" }
             lines += [about, "  " + TerminalText.escape(note.text)]
         }
+        if report.leftOut > 0 {
+            lines.append("\(report.leftOut) older notes are not listed: the answer would be too long")
+        }
         if report.notes.isEmpty { lines.append("no notes are known here") }
         if report.relays == 0 {
             lines.append("no relay of this place is known: bitgate status shows the list of relays")

@@ -21,6 +21,8 @@ public struct NotesReport: Equatable, Sendable {
     /// Own notes and deletions that no relay has confirmed yet.
     public var unconfirmed: Int
     public var notes: [Note]
+    /// Older notes that are known and not listed, since the answer would be too long.
+    public var leftOut = 0
 
     public struct Note: Equatable, Sendable {
         public var id: String
@@ -61,12 +63,14 @@ extension NotesReport: JSONConvertible {
         subscribed = try json.integer("subscribed")
         unconfirmed = try json.integer("unconfirmed")
         notes = try json.convert("notes")
+        leftOut = try json.optionalInteger("left_out") ?? 0
     }
 
     public var json: JSONValue {
         [
             "place": .text(place), "complete": .truth(complete), "relays": .count(relays),
             "subscribed": .count(subscribed), "unconfirmed": .count(unconfirmed), "notes": notes.json,
+            "left_out": .count(leftOut),
         ]
     }
 }

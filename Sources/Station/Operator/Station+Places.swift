@@ -74,22 +74,35 @@ extension Station {
         let notes = switchboard.notes
         let shown = notes?.geohash == place ? notes?.notes ?? [] : []
         let subscription = uplink.client.subscriptionIDs.first { notes?.owns(subscription: $0) ?? false }
+        let listed = shown.map { note in
+            NotesReport.Note(
+                id: note.id.hex, name: note.displayName, text: note.text, cell: note.geohash,
+                ageSeconds: Station.seconds(from: note.createdAt, to: now.wall.unixSeconds),
+                leftSeconds: note.expiresAt.map { Station.seconds(from: now.wall.unixSeconds, to: $0) },
+                urgent: note.isUrgent, own: notes?.isOwn(note) ?? false)
+        }.fitting(ControlLimits.listSize)
         return NotesReport(
             place: place, complete: notes?.isLoaded ?? true, relays: uplink.choice.relays(of: place).count,
             subscribed: subscription.map { relays(subscribedTo: $0, now) } ?? 0,
             unconfirmed: uplink.durable.publications.waiting + (notes?.beingMade ?? 0),
-            notes: shown.map { note in
-                NotesReport.Note(
-                    id: note.id.hex, name: note.displayName, text: note.text, cell: note.geohash,
-                    ageSeconds: Station.seconds(from: note.createdAt, to: now.wall.unixSeconds),
-                    leftSeconds: note.expiresAt.map { Station.seconds(from: now.wall.unixSeconds, to: $0) },
-                    urgent: note.isUrgent, own: notes?.isOwn(note) ?? false)
-            })
+            notes: listed, leftOut: shown.count - listed.count)
     }
 
     /// Not negative, whatever a stranger wrote into a note.
     private static func seconds(from start: Int64, to end: Int64) -> Int {
         let (span, overflows) = end.subtractingReportingOverflow(start)
         return overflows ? Int.max : max(0, Int(span))
+    }
+}
+
+extension Array where Element: JSONConvertible {
+    /// The first elements, as many as take so many bytes in an answer.
+    func fitting(_ bytes: Int) -> [Element] {
+        var room = bytes
+        return Array(
+            prefix { element in
+                room -= element.json.encoded().count + 1
+                return room >= 0
+            })
     }
 }
