@@ -27,6 +27,14 @@ public struct GatewaySubscription: Hashable, Sendable {
     public let geohash: String
     /// Ask the default relays when the directory knows none for the place (chapter 06 §4.5).
     public let fallsBackToDefaultRelays: Bool
+
+    /// The same made so much later: it looks back as far.
+    public func moved(bySeconds seconds: Int64) -> GatewaySubscription {
+        var filter = filter
+        filter.since = filter.since.map { $0 + seconds }
+        return GatewaySubscription(
+            id: id, filter: filter, geohash: geohash, fallsBackToDefaultRelays: fallsBackToDefaultRelays)
+    }
 }
 
 /// The part of the announce that the gateway decides: bits 2 and 7 of the capabilities, and the rendezvous cell.

@@ -1,10 +1,11 @@
 import Basics
 import Crypto
 import EventLoop
-import Nostr
+import Gateway
 import Uplink
 import XCTest
 
+@testable import Nostr
 @testable import Station
 
 final class RelayUplinkTests: XCTestCase {
@@ -157,6 +158,51 @@ final class RelayUplinkTests: XCTestCase {
         ]
         for reason in permanent { XCTAssertTrue(RelayFailure(reason).isPermanent, "\(reason)") }
         for reason in passing { XCTAssertFalse(RelayFailure(reason).isPermanent, "\(reason)") }
+    }
+
+    func testANewDirectoryIsAskedAsFarBackAsTheOldOneWas() throws {
+        func directory(_ host: String) throws -> GeoRelayDirectory {
+            try GeoRelayDirectory(csv: Array("relay url,latitude,longitude\n\(host),57.6,10.4\n".utf8))
+        }
+        let uplink = uplink("wss://a.example.com", route: ManualRoute(), usesTor: true)
+        let own = uplink.choice.defaults
+        let start = loop.now.wall.unixSeconds
+        let subscription = GatewaySubscription(
+            id: "geo-u4pru", filter: NostrFilter(kinds: [20_000], tags: ["g": ["u4pru"]], since: start - 3_600),
+            geohash: "u4pru", fallsBackToDefaultRelays: false)
+        let old = try directory("old.example.com")
+        uplink.onActivity? {
+            uplink.use(RelayChoice(defaults: own, directory: old), at: $0)
+            uplink.subscribe(subscription, at: $0)
+        }
+        var since: Int64? { uplink.client.subscriptions.first?.filter.since }
+        let week = Interval.hours(24 * 7)
+        loop.advance(by: week)
+        uplink.onActivity? { uplink.use(RelayChoice(defaults: own, directory: old), at: $0) }
+        XCTAssertEqual(since, start - 3_600, "nothing is asked anew where nothing changed")
+        let new = try directory("new.example.com")
+        uplink.onActivity? { uplink.use(RelayChoice(defaults: own, directory: new), at: $0) }
+        XCTAssertEqual(since, start - 3_600 + 7 * 86_400)
+        loop.advance(by: week)
+        uplink.onActivity? { uplink.use(RelayChoice(defaults: own, directory: old), at: $0) }
+        XCTAssertEqual(since, start - 3_600 + 14 * 86_400)
+    }
+
+    /// Every copy of a letter reaches built-in relays, which the addressee's devices ask, and the operator's own.
+    func testACopyOfALetterGoesToBuiltInAndOwnRelaysAlike() throws {
+        let own = ["wss://a.example.com", "wss://b.example.com"].compactMap { NostrRelayURL($0) }
+        var random = SeededRandom(seed: 3)
+        var reached: Set<NostrRelayURL> = []
+        for _ in 0..<20 {
+            let order = RelayChoice.letterOrder(RelaySet.builtIn + own, using: &random)
+            XCTAssertEqual(Set(order), Set(RelaySet.builtIn + own))
+            let copy = order.prefix(4)
+            XCTAssertEqual(copy.filter { own.contains($0) }.count, 2)
+            reached.formUnion(copy)
+        }
+        XCTAssertEqual(reached, Set(RelaySet.builtIn + own))
+        XCTAssertEqual(RelayChoice.letterOrder([], using: &random), [])
+        XCTAssertEqual(Set(RelayChoice.letterOrder(own, using: &random)), Set(own))
     }
 
     func testOwnRelaysCarryEverythingWhereThereIsNoDirectory() throws {

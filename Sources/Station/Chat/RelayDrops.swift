@@ -88,7 +88,8 @@ final class RelayDrops {
                 onOutcome?(next.ticket, false)
                 continue
             }
-            underWay[client.publishIsolated(event, to: client.defaultRelays, at: now)] = next.ticket
+            let relays = RelayChoice.letterOrder(client.defaultRelays, using: &random)
+            underWay[client.publishIsolated(event, to: relays, at: now)] = next.ticket
         }
     }
 

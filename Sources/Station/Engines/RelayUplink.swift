@@ -25,6 +25,7 @@ final class RelayUplink: RelayPort {
     private let fetcher: (any DocumentFetcher)?
     private(set) var choice: RelayChoice
     private var isolations = IsolationKeys()
+    private var random = SystemRandomNumberGenerator()
     private var sockets: [NostrSocketID: WebSocketClient] = [:]
     private var names: [ObjectIdentifier: NostrSocketID] = [:]
     /// Sockets whose closing handshake is under way; each ends within seconds.
@@ -35,7 +36,14 @@ final class RelayUplink: RelayPort {
     /// Whether a default relay is connected, as last told.
     private var isMailConnected = false
     /// What is subscribed at relays of a place, since those may change. The relay client bounds their number.
-    private var subscriptions: [String: GatewaySubscription] = [:]
+    private var subscriptions: [String: PlaceSubscription] = [:]
+
+    private struct PlaceSubscription {
+        let wanted: GatewaySubscription
+        let targets: RelayTargets
+        /// What its look-back counts from.
+        let madeAt: Instant
+    }
 
     /// - Parameter usesTor: onion services are in reach then, and this machine's own relays are not.
     init(
@@ -110,7 +118,12 @@ final class RelayUplink: RelayPort {
     func use(_ choice: RelayChoice, at now: Now) {
         self.choice = choice
         client.setDefaultRelays(choice.defaults, at: now)
-        for subscription in subscriptions.values.sorted(by: { $0.id < $1.id }) { subscribe(subscription, at: now) }
+        for known in subscriptions.values.sorted(by: { $0.wanted.id < $1.wanted.id })
+        where known.targets != targets(of: known.wanted) {
+            // New relays are asked as far back as the old ones were, not from the day on which they were.
+            let age = (now.monotonic - known.madeAt).nanoseconds / 1_000_000_000
+            subscribe(known.wanted.moved(bySeconds: age), at: now)
+        }
     }
 
     /// Begins to close every socket; nothing is dialled any more.
@@ -152,15 +165,21 @@ final class RelayUplink: RelayPort {
     func work(for geohash: String) -> Int { client.work(askedBy: choice.relays(of: geohash)) }
 
     func subscribe(_ subscription: GatewaySubscription, at now: Now) {
+        let targets = targets(of: subscription)
+        guard client.subscribe(subscription.id, subscription.filter, to: targets, at: now) else { return }
+        subscriptions[subscription.id] = PlaceSubscription(
+            wanted: subscription, targets: targets, madeAt: now.monotonic)
+    }
+
+    private func targets(of subscription: GatewaySubscription) -> RelayTargets {
         let relays = choice.relays(of: subscription.geohash)
         let usesDefaults = choice.directory == nil || relays.isEmpty && subscription.fallsBackToDefaultRelays
-        let isTaken = client.subscribe(
-            subscription.id, subscription.filter, to: usesDefaults ? .defaultSet : .listed(relays), at: now)
-        if isTaken { subscriptions[subscription.id] = subscription }
+        return usesDefaults ? .defaultSet : .listed(relays)
     }
 
     func publishDrop(_ event: VerifiedEvent, as attempt: DropAttempt, at now: Now) {
-        drops[client.publishIsolated(event, to: client.defaultRelays, at: now)] = attempt
+        let relays = RelayChoice.letterOrder(client.defaultRelays, using: &random)
+        drops[client.publishIsolated(event, to: relays, at: now)] = attempt
     }
 
     func subscribeDrops(_ id: String, _ filter: NostrFilter, at now: Now) {
