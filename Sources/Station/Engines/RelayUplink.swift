@@ -93,9 +93,17 @@ final class RelayUplink: RelayPort {
         client.setGate(gate, at: now)
     }
 
-    /// Relays that are wanted by what is configured now, with what they are dialled with.
+    /// Relays that are wanted by what is configured now, with what they are dialled with: those that were of use, or
+    /// else those that have not failed, since a relay that is gone proves nothing of the way.
     var targets: [TorRoute.Target] {
-        client.relays(at: loop.now).filter(\.isWanted).compactMap { relay in
+        let wanted = client.relays(at: loop.now).filter(\.isWanted)
+        let usable = wanted.filter { $0.state != .failed }
+        let proven = usable.filter { $0.isConnected || $0.lastEvent != nil || $0.lastAccepted != nil }
+        return [proven, usable, wanted].first { !$0.isEmpty }.map(dialled) ?? []
+    }
+
+    private func dialled(_ relays: [NostrRelayStatus]) -> [TorRoute.Target] {
+        relays.compactMap { relay in
             guard let address = try? WebSocketAddress(parsing: relay.url.text) else { return nil }
             return (address, isolations.isolation(.relay, relay.url.text))
         }

@@ -51,6 +51,8 @@ struct TorGate {
     private var doubt: Doubt? = .unproven
     private var provenAt: Instant?
     private var failures = 0
+    /// When the last of these began to count.
+    private var failedAt: Instant?
 
     private var probes: UInt64 = 0
     /// The probe on its way. One begun before the latest doubt is given up: it proves nothing.
@@ -110,12 +112,18 @@ struct TorGate {
             provenAt = now
             return
         case .failed(let text):
-            failures += 1
-            guard failures >= TorLimits.failuresForDoubt else { return }
-            raise(.failures(text), at: now)
+            if failures > 0, let failedAt, now - failedAt < TorLimits.failureSpacing { return }
+            failed(text, at: now)
+        case .fellSilent(let text): failed(text, at: now)
         case .proxyFailed(let text): raise(.failures(text), at: now)
         }
         reconcile(at: now)
+    }
+
+    private mutating func failed(_ text: String, at now: Instant) {
+        failures += 1
+        failedAt = now
+        if failures >= TorLimits.failuresForDoubt { raise(.failures(text), at: now) }
     }
 
     /// The probe to begin now, if one is due.
@@ -141,7 +149,7 @@ struct TorGate {
             provenAt = now
             failures = 0
             (failedProbes, firstProbeAt, probeProblem, isProxyDown) = (0, nil, nil, false)
-        case .failed(let text): probeFailed(text, isProxyDown: false, at: now)
+        case .failed(let text), .fellSilent(let text): probeFailed(text, isProxyDown: false, at: now)
         case .proxyFailed(let text): probeFailed(text, isProxyDown: true, at: now)
         }
         reconcile(at: now)

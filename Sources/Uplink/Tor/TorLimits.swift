@@ -40,6 +40,8 @@ enum TorLimits {
     static let stalledBootstrap = Interval.minutes(10)
     /// Failures in a row, with nothing heard in between, after which the way is in doubt.
     static let failuresForDoubt = 2
+    /// Failed dials closer together count as one: ours. Relays that are gone and were dialled together fail together.
+    static let failureSpacing = Interval.seconds(5)
     /// A connection closed after so long without a byte was given up for dead; one in use is heard every 45 s.
     static let silence = Interval.seconds(70)
     /// Steps of one bootstrap kept for the operator; a whole one has about twenty.

@@ -71,6 +71,8 @@ public enum RouteEvidence: Equatable, Sendable {
     case worked
     /// Tor answered, or not even that, and nobody behind it.
     case failed(String)
+    /// A connection that had been made, and nothing came over it any more.
+    case fellSilent(String)
     /// The SOCKS port itself.
     case proxyFailed(String)
 }

@@ -48,7 +48,9 @@ final class WitnessedStream: ByteStream {
         self.lastHeard = nil
         // Whoever keeps a connection asks for a sign of life after 45 s, and closes it when none has come 30 s later
         // (chapter 05 §6.1): a circuit that is frozen shows in no other way.
-        if loop.now.monotonic - lastHeard >= TorLimits.silence { witness(.failed("a connection has fallen silent")) }
+        if loop.now.monotonic - lastHeard >= TorLimits.silence {
+            witness(.fellSilent("a connection has fallen silent"))
+        }
     }
 }
 

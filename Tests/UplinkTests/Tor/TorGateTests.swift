@@ -220,7 +220,10 @@ final class TorGateTests: XCTestCase {
             (
                 "failures in a row",
                 {
-                    for _ in 0..<TorLimits.failuresForDoubt { self.gate.witnessed(.failed("late"), at: self.now) }
+                    for _ in 0..<TorLimits.failuresForDoubt {
+                        self.gate.witnessed(.failed("late"), at: self.now)
+                        self.now = self.now + TorLimits.failureSpacing
+                    }
                 }
             ),
         ]
@@ -248,6 +251,16 @@ final class TorGateTests: XCTestCase {
         XCTAssertEqual(gate.access, .waiting)
         probe(.worked)
         XCTAssertEqual(gate.access, .open)
+    }
+
+    /// Relays that are gone and were dialled together fail together, which says nothing of the way.
+    func testManyFailuresOfOneMomentAreOne() {
+        makeReady()
+        for _ in 0..<20 { gate.witnessed(.failed("late"), at: now) }
+        XCTAssertEqual(gate.access, .open)
+        now = now + TorLimits.failureSpacing
+        gate.witnessed(.failed("late"), at: now)
+        XCTAssertEqual(gate.access, .waiting)
     }
 
     func testSingleFailuresBetweenSuccessesAreTheRelaysOwn() {
