@@ -13,6 +13,8 @@ final class NamedStream: ByteStream {
     private var deadline: (any Cancellable)?
     private var waiting: ArraySlice<IPEndpoint> = []
     private var stream: TCPStream?
+    /// What one of its addresses said of the server, which tells more than that there is no way to another.
+    private var verdict: StreamFailure?
     private var isOpen = false
     private var isDone = false
 
@@ -96,7 +98,8 @@ extension NamedStream: ByteStreamDelegate {
     }
 
     func streamFailed(_ failure: StreamFailure) {
-        if waiting.isEmpty { fail(failure) } else { tryNext() }
+        if case .routeUnavailable = failure {} else { verdict = failure }
+        if waiting.isEmpty { fail(verdict ?? failure) } else { tryNext() }
     }
 
     func streamReady(_ ready: IOInterest) { delegate?.streamReady(ready) }

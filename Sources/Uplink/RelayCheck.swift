@@ -82,7 +82,7 @@ extension RelayCheck: WebSocketDelegate {
         if text.hasPrefix("[\"EOSE\"") || text.hasPrefix("[\"EVENT\"") {
             answered("answered a request after \(seconds(since: asked))", isUsable: true)
         } else if text.hasPrefix("[\"AUTH\"") {
-            report("it wants clients to authenticate, which this box never does")
+            report("it wants clients to authenticate; the box does so with a key made for the occasion")
         } else if text.hasPrefix("[\"CLOSED\"") || text.hasPrefix("[\"NOTICE\"") {
             answered("it refused a request for public messages", isUsable: false)
         }

@@ -67,8 +67,16 @@ public final class TCPStream: ByteStream {
     private func fail(_ error: SystemError) {
         guard socket.descriptor != nil else { return }
         close()
-        let isRefusal = [ECONNREFUSED, ECONNRESET, ENETUNREACH, EHOSTUNREACH].contains(error.code)
-        delegate?.streamFailed(isRefusal ? .refused(error.description) : .failed(error.description))
+        delegate?.streamFailed(TCPStream.failure(error))
+    }
+
+    /// What an error of `connect` says. No way to any network is a cable that is out, and says nothing of the server.
+    static func failure(_ error: SystemError) -> StreamFailure {
+        switch error.code {
+        case ENETUNREACH, ENETDOWN: .routeUnavailable(error.description)
+        case ECONNREFUSED, ECONNRESET, EHOSTUNREACH: .refused(error.description)
+        default: .failed(error.description)
+        }
     }
 
     public func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamTransfer {

@@ -154,4 +154,61 @@ final class DialerTests: XCTestCase {
         XCTAssertEqual(log?.events, [])
         XCTAssertEqual(loop.watchedDescriptors, [])
     }
+
+    /// Chapter 05 §6.3: a cable that is out burns nobody's attempts.
+    func testNoNetworkIsTheWaysFaultAndARefusalTheServers() throws {
+        func isWay(_ code: Int32) -> Bool {
+            if case .routeUnavailable = TCPStream.failure(SystemError("connect", code: code)) { true } else { false }
+        }
+        for code in [ENETUNREACH, ENETDOWN] { XCTAssertTrue(isWay(code), "\(code)") }
+        for code in [ECONNREFUSED, ECONNRESET, EHOSTUNREACH, ETIMEDOUT] { XCTAssertFalse(isWay(code), "\(code)") }
+    }
+
+    /// A server of two addresses that refuses at the one is not excused by there being no way to the other.
+    func testAServersRefusalOutweighsAnAddressWithoutAWay() throws {
+        for (addresses, isWay) in [
+            (["255.255.255.255"], true), (["127.0.0.1", "255.255.255.255"], false),
+            (["255.255.255.255", "127.0.0.1"], false),
+        ] {
+            let loop = try LibeventLoop()
+            let stream = NamedStream(loop: loop, resolver: Addresses(loop, addresses), host: "relay.example", port: 1)
+            let log = Failure(loop)
+            stream.delegate = log
+            stream.open()
+            loop.run()
+            guard let failure = log.failure else { return XCTFail("it is connected") }
+            if case .routeUnavailable = failure {
+                XCTAssertTrue(isWay, "\(addresses)")
+            } else {
+                XCTAssertFalse(isWay, "\(addresses): \(failure)")
+            }
+        }
+    }
+}
+
+private final class Addresses: NameResolver {
+    private let loop: any EventLoop
+    private let addresses: [String]
+
+    init(_ loop: any EventLoop, _ addresses: [String]) { (self.loop, self.addresses) = (loop, addresses) }
+
+    func resolve(
+        _ host: String, completion: @escaping (Result<[String], NameQuery.Failure>) -> Void
+    ) -> any Cancellable {
+        loop.schedule(after: .zero) { [addresses] in completion(.success(addresses)) }
+    }
+}
+
+private final class Failure: ByteStreamDelegate {
+    private(set) var failure: StreamFailure?
+    private let loop: any EventLoop
+
+    init(_ loop: any EventLoop) { self.loop = loop }
+
+    func streamOpened() { loop.stop() }
+    func streamReady(_ ready: IOInterest) {}
+    func streamFailed(_ failure: StreamFailure) {
+        self.failure = failure
+        loop.stop()
+    }
 }
