@@ -21,6 +21,17 @@ final class ConfigurationTests: XCTestCase {
         try Configuration(parsing: Array(text.utf8), file: "b.toml")
     }
 
+    /// A wipe writes what is left of a file anew: nothing is read that could not be written.
+    func testAPathWithControlCharactersIsRefused() throws {
+        for escape in ["\\n", "\\u0001", "\\t", "\\u007F", "\\u0000"] {
+            XCTAssertEqual(problems("state_directory = \"/a\(escape)b\"").count, 1, escape)
+            XCTAssertEqual(problems("panic.helper = \"/a\(escape)b\"").count, 1, escape)
+        }
+        var configuration = Configuration()
+        configuration.stateDirectory = #"/a "b" \ é"#
+        XCTAssertEqual(try read(ConfigurationRedaction.text(of: configuration)).stateDirectory, #"/a "b" \ é"#)
+    }
+
     func testAnEmptyFileGivesTheDefaults() throws {
         XCTAssertEqual(try read(""), Configuration())
         XCTAssertEqual(Configuration().network.tor, .required)

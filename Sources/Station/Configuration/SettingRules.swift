@@ -121,12 +121,16 @@ extension SettingRule where Value == String {
     /// Longest path the settings take: what fits a socket address with its temporary suffix.
     private static var pathLimit: Int { 100 }
 
+    /// Absolute, and without control characters, which no TOML text may hold as they are.
+    private static func isPath(_ text: String) -> Bool {
+        text.hasPrefix("/") && text.utf8.count <= pathLimit && !text.utf8.contains { $0 < 0x20 || $0 == 0x7f }
+    }
+
     static var path: SettingRule {
         .text(
             "an absolute path of at most \(pathLimit) bytes",
             parse: { text in
-                let isSane = text.hasPrefix("/") && text.utf8.count <= pathLimit && !text.utf8.contains(0)
-                return isSane ? text : nil
+                isPath(text) ? text : nil
             }, write: { $0 })
     }
 }
@@ -136,8 +140,7 @@ extension SettingRule where Value == String {
         .text(
             "an absolute path of at most \(pathLimit) bytes, or \"none\"",
             parse: { text in
-                let isSane = text.hasPrefix("/") && text.utf8.count <= pathLimit && !text.utf8.contains(0)
-                return isSane || text == "none" ? text : nil
+                isPath(text) || text == "none" ? text : nil
             }, write: { $0 })
     }
 }

@@ -7,7 +7,7 @@ enum ConfigurationRedaction {
     /// Keys whose values tell who runs the box, where, and whom it talks to.
     static let telling: Set<String> = [
         "nickname", "air.name", "location.cell", "location.latitude", "location.longitude", "gateway.channels",
-        "bridge.extra_cells", "courier.trusted", "nostr.relays",
+        "bridge.extra_cells", "courier.trusted", "nostr.relays", "nostr.directory_url",
     ]
 
     /// The other settings that are not at their defaults, as a file. Comments may tell anything, so none is kept.
