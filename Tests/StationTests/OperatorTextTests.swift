@@ -219,6 +219,18 @@ final class OperatorTextTests: XCTestCase {
         XCTAssertEqual((object?["x"] as? [String: String])?["n"], nickname)
     }
 
+    func testMetricsAreInPrometheusTextFormatAndKeepZeros() {
+        XCTAssertEqual(
+            OperatorText.metrics(["mesh_drops": ["too-old": 0, "a\"}\nx": 2], "b-c": [:]]),
+            """
+            # TYPE bitgate_b_c_total counter
+            # TYPE bitgate_mesh_drops_total counter
+            bitgate_mesh_drops_total{what="a___x"} 2
+            bitgate_mesh_drops_total{what="too-old"} 0
+
+            """)
+    }
+
     func testCountersLeaveOutZeros() {
         XCTAssertEqual(
             OperatorText.counters(["mesh": ["a-b": 2, "c": 0, "longer-name": 10], "air": ["x": 0], "b": [:]]),

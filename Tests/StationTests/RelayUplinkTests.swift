@@ -1,10 +1,10 @@
 import Basics
 import Crypto
 import EventLoop
-import Gateway
 import Uplink
 import XCTest
 
+@testable import Gateway
 @testable import Nostr
 @testable import Station
 

@@ -88,16 +88,17 @@ final class StoreOrderTests: XCTestCase {
             mail.keep(DealtDrop(name: bytes(number), at: time(hours)), at: loop.now.monotonic)
             letters.keep(.drop(PublishedDrop(key: "\(number)", at: time(hours))))
         }
-        for number in 0..<512 { keep(number, at: 0) }
+        let limit = CourierLimits.rememberedDrops
+        for number in 0..<limit { keep(number, at: 0) }
         keep(0, at: 25)
-        for number in 512..<600 { keep(number, at: 26) }
+        for number in limit..<(limit + 88) { keep(number, at: 26) }
         first.close()
 
         let second = vault(BoxStores.all + BoxStores.chat)
         let dealt = MailArchive(second).dealt
         XCTAssertEqual(dealt.first { $0.name == bytes(0) }?.at, time(25))
         XCTAssertFalse(dealt.contains { $0.name == bytes(1) })
-        XCTAssertEqual(dealt.last?.name, bytes(599))
+        XCTAssertEqual(dealt.last?.name, bytes(limit + 87))
         let own = MessengerArchive(second, in: folder, masterKey: key).memory.drops
         XCTAssertEqual(own.first { $0.key == "0" }?.at, time(25))
         XCTAssertFalse(own.contains { $0.key == "1" })

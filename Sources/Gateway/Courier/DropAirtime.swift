@@ -1,8 +1,8 @@
 import Basics
 import Crypto
 
-/// Bytes of drops that each neighbour is handed over its link. Anybody on the internet may leave any number of drops for
-/// a neighbour, whose tags follow from a public key. Mail left here by hand is not counted.
+/// Bytes of drops that each neighbour is handed over its link. Anybody on the internet may leave any number for a
+/// neighbour, whose tags follow from a public key. Mail left here by hand is not counted.
 struct DropAirtime {
     private var buckets: [NoisePublicKey: (bucket: TokenBucket, used: Instant)] = [:]
 

@@ -7,6 +7,7 @@ final class DurableUplink {
     private let client: NostrClient
     /// `nil` where nothing outlives the process.
     private let archive: NostrArchive?
+    private var random = SystemRandomNumberGenerator()
 
     init(client: NostrClient, archive: NostrArchive?, random: any RandomNumberGenerator) {
         self.client = client
@@ -25,9 +26,10 @@ final class DurableUplink {
         case .keep(let record, let isUrgent): archive?.keep(record, isUrgent: isUrgent)
         case .forget(let key): archive?.forget(key)
         case .publish(let key, let event, let place, let isIsolated):
-            let targets = place.map(relays) ?? client.defaultRelays
+            var targets = place.map(relays) ?? client.defaultRelays
             let id: PublicationID
             if isIsolated {
+                if place == nil { targets = RelayChoice.letterOrder(targets, using: &random) }
                 id = client.publishIsolated(event, to: targets, at: now)
             } else {
                 client.hold(targets, at: now)

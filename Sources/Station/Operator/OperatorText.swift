@@ -75,6 +75,19 @@ public enum OperatorText {
         return groups.joined(separator: "\n")
     }
 
+    /// The counts in Prometheus' text exposition format. They name neither people nor places.
+    public static func metrics(_ report: CounterReport) -> String {
+        func plain(_ text: String, _ others: String) -> String {
+            String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber || others.contains($0)) ? $0 : "_" })
+        }
+        return report.keys.sorted().map { group in
+            let name = "bitgate_\(plain(group, "_"))_total"
+            let counts = (report[group] ?? [:]).sorted { $0.key < $1.key }
+            return "# TYPE \(name) counter\n"
+                + counts.map { "\(name){what=\"\(plain($0.key, "_-"))\"} \($0.value)\n" }.joined()
+        }.joined()
+    }
+
     /// An answer line as JSON for a terminal: what `TerminalText` would escape appears as `\uXXXX`, the same to JSON.
     public static func json(_ line: String) -> String {
         var out = ""
