@@ -34,11 +34,12 @@ public final class Station: Box {
     /// Held for the life of the process: nobody else uses this state.
     private let premises: Premises
     let vault: Vault
-    private let restart: () -> Void
+    private let restart: BoxStart.Restart
     private var control: ControlServer?
     private(set) var isStopping = false
-    private var isWiping = false
-    private var afterStop: (() -> Void)?
+    /// What is left of it, from the beginning of a wipe on.
+    private(set) var silent: SilentBox?
+    private var afterStop: BoxStart.Restart?
     /// As last logged.
     private var routeStage: TorStage?
 
@@ -52,7 +53,7 @@ public final class Station: Box {
 
     init(
         _ premises: Premises, _ identity: StationIdentity, masterKey: SecretBytes, loop machineLoop: any EventLoop,
-        clock machine: MachineClock, log: Log, restart: @escaping () -> Void
+        clock machine: MachineClock, log: Log, restart: @escaping BoxStart.Restart
     ) throws(StationFault) {
         let random = SystemRandomNumberGenerator()
         let configuration = premises.aftermath.applied(to: premises.configuration)
@@ -111,20 +112,16 @@ public final class Station: Box {
 
     /// Opens the control socket, then goes on the air and to the relays.
     public func start() throws(StationFault) {
-        let control: ControlServer
         do throws(StationFault) {
-            control = try ControlServer(path: configuration.controlSocket, loop: loop, commands: commands)
+            try open()
         } catch {
-            throw error.about("control_socket")
+            // Something else may have lamps and state.
+            panel.stop()
+            control?.stop()
+            premises.state?.release()
+            throw error
         }
-        do {
-            try radio.start()
-        } catch {
-            control.stop()
-            throw .radio(error, room: "air.room", name: "air.name")
-        }
-        self.control = control
-        control.start()
+        control?.start()
         switchboard.perform { now in
             MeshArchive(vault).restore(into: mesh, at: now)
             uplink.durable.restore(at: now)
@@ -141,7 +138,9 @@ public final class Station: Box {
             log.warning("a wipe was asked for with the button")
             _ = beginWipe()
         }
-        panel.onAcknowledge = { [unowned self] in acknowledgeWipe() }
+        panel.onAcknowledge = { [unowned self] in
+            if silent == nil, !isStopping { premises.acknowledgeWipe(log) }
+        }
         panel.refresh()
         log.info("started, radio \(configuration.radio.kind), tor \(configuration.network.tor)")
         clock.use(relays: Set(uplink.choice.defaults.map(\.text)))
@@ -150,6 +149,15 @@ public final class Station: Box {
         if !clock.standing.source.isTrusted {
             log.warning("nothing is carried to or from relays: the clock is not known to be right")
         }
+    }
+
+    private func open() throws(StationFault) {
+        do throws(StationFault) {
+            control = try ControlServer(path: configuration.controlSocket, loop: loop, commands: commands)
+        } catch {
+            throw error.about("control_socket")
+        }
+        do { try radio.start() } catch { throw .radio(error, room: "air.room", name: "air.name") }
     }
 
     private func routeChanged() {
@@ -161,7 +169,12 @@ public final class Station: Box {
 
     /// Withdraws the gateway, says goodbye, lets both go out, and makes the loop return (chapter 03 B20).
     public func stop() {
-        guard !isStopping, !isWiping else { return }
+        if let silent { return silent.stop() }
+        guard !isStopping else {
+            // Whoever wants it to end does not want it to begin again.
+            afterStop = nil
+            return
+        }
         isStopping = true
         directory.stop()
         fetcher.stop()
@@ -173,6 +186,7 @@ public final class Station: Box {
         timekeeper.stop()
         clock.save()
         loop.schedule(after: MeshLimits.leaveLinger) { [self] in
+            guard silent == nil else { return }
             switchboard.stopTimer()
             radio.stop()
             uplink.stop()
@@ -180,20 +194,20 @@ public final class Station: Box {
             vault.close()
             panel.stop()
             log.info("stopped")
-            afterStop?()
+            do throws(SystemError) {
+                try afterStop?()
+            } catch {
+                log.error("no fresh process follows: \(errno: error.code)")
+            }
             loop.stop()
         }
     }
 
-    public func abandon() {
-        panel.stop()
-        control?.stop()
-        premises.state?.release()
-    }
+    public var exitStatus: Int32 { silent?.exitStatus ?? ExitStatus.ok }
 
     /// Takes over what may change while running; the rest waits for a restart.
     public func reload(_ next: Configuration) {
-        guard !isStopping, !isWiping else { return }
+        guard !isStopping, silent == nil else { return }
         refusedFile = nil
         let current = configuration
         let next = premises.aftermath.applied(to: next)
@@ -251,25 +265,16 @@ public final class Station: Box {
 
     // MARK: Wipe
 
-    var wipeReport: WipeReport {
-        if isWiping { return WipeReport(state: .wiping) }
-        let notice = premises.aftermath.notice
-        return WipeReport(state: notice == nil ? .none : .wiped, cause: notice)
-    }
+    var wipeReport: WipeReport { silent?.report ?? premises.lastWipe }
 
-    /// From here on nothing else is begun; the wipe itself runs when the answer is on its way.
+    /// From here on it is a box that does not run. The whole transaction is one turn of the loop, and then a new
+    /// process: no timer, socket or publication that was under way can come back in between, and no memory of this one
+    /// is left after it.
     private func beginWipe() -> WipeReport {
-        if !isWiping {
-            isWiping = true
-            loop.enqueue { [self] in wipe() }
-        }
-        return wipeReport
-    }
-
-    /// The whole transaction in one turn of the loop, and then a new process: no timer, socket or publication that was
-    /// under way can come back in between, and no memory of this one is left after it.
-    private func wipe() {
-        let worker = premises.wipe(.panic) { [self] in
+        let silent = silent ?? SilentBox(premises, loop: loop, log: log, restart: restart)
+        self.silent = silent
+        defer { if isStopping, afterStop == nil { silent.stop() } }
+        return silent.beginWipe { [self] in
             timekeeper.stop()
             directory.stop()
             fetcher.stop()
@@ -277,43 +282,13 @@ public final class Station: Box {
             radio.stop()
             uplink.sever()
             vault.abandon()
+            control?.stop()
         }
-        if case .incomplete = PanicWipe.run(with: worker) {
-            log.error("the wipe is incomplete: it is tried again")
-            // Or the new process would go on the air with what is left.
-            if premises.pendingWipe == nil { Premises.noteInProcess() }
-        }
-        control?.stop()
-        restart()
-        loop.stop()
-    }
-
-    /// Somebody tapped while the outcome was shown.
-    private func acknowledgeWipe() {
-        guard !isWiping, !isStopping else { return }
-        do throws(ControlError) {
-            _ = try change(Aftermath(unprovisionedName: premises.aftermath.unprovisionedName))
-        } catch {
-            log.error("that the wipe was seen cannot be kept: the state directory takes nothing")
-        }
-    }
-
-    private func change(_ aftermath: Aftermath) throws(ControlError) -> WipeReport {
-        do throws(SystemError) {
-            try aftermath.write(in: premises.directory)
-        } catch {
-            throw ControlError(code: "failed", message: error.withCure)
-        }
-        return wipeReport
     }
 
     private var commands: [ControlCommand] {
-        [
-            ControlCommand("ping") { ["version": Version.text] },
-            ControlCommand("wipe_status") { [unowned self] in wipeReport },
-            .wipe { [unowned self] in beginWipe() },
-        ]
-            + commandsWhileNotWiping
+        ControlCommand.ofEveryBox(
+            status: { [unowned self] in wipeReport }, wipe: { [unowned self] in beginWipe() }) + commandsWhileNotWiping
     }
 
     private var commandsWhileNotWiping: [ControlCommand] {
@@ -321,7 +296,7 @@ public final class Station: Box {
             _ name: String, _ body: @escaping (ControlRequest) throws(ControlError) -> some JSONConvertible
         ) -> ControlCommand {
             ControlCommand(name) { [unowned self] (request: ControlRequest) throws(ControlError) in
-                guard !isWiping else { throw ControlError(code: "wiping", message: "a wipe is under way") }
+                guard silent == nil else { throw ControlError(code: "wiping", message: "a wipe is under way") }
                 return try body(request)
             }
         }
@@ -374,12 +349,13 @@ public final class Station: Box {
                 return ClockReport(clock)
             },
             command("wipe_acknowledge") { [unowned self] () throws(ControlError) in
-                try change(Aftermath(unprovisionedName: premises.aftermath.unprovisionedName))
+                try premises.acknowledgeWipe()
+                return wipeReport
             },
             command("provision") { [unowned self] () throws(ControlError) in
-                let report = try change(Aftermath(notice: premises.aftermath.notice))
+                try premises.keep(Aftermath(notice: premises.aftermath.notice))
                 loop.enqueue { [self] in restartInGoodOrder() }
-                return report
+                return wipeReport
             },
         ]
     }

@@ -37,7 +37,7 @@ enum WipeCommand {
         } else {
             Output.write(OperatorText.wipe(report))
         }
-        return report.state == .incomplete ? ExitStatus.wipeIncomplete : ExitStatus.ok
+        return [.incomplete, .unknown].contains(report.state) ? ExitStatus.wipeIncomplete : ExitStatus.ok
     }
 
     private static func wipe(_ client: ControlClient, word: String?) throws -> Int32 {

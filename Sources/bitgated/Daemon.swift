@@ -17,16 +17,16 @@ enum Daemon {
                 print("bitgated \(Version.text)")
                 return ExitStatus.ok
             }
-            try serve(arguments.value("--config") ?? Configuration.defaultPath)
-            return ExitStatus.ok
+            return try serve(arguments.value("--config") ?? Configuration.defaultPath)
         } catch {
             Log.toStandardError("bitgated: \(error)\n")
             return error.exitStatus
         }
     }
 
-    private static func serve(_ path: String) throws(StationFault) {
+    private static func serve(_ path: String) throws(StationFault) -> Int32 {
         CoreDumps.disable()
+        StopSignals.hold()
         signal(SIGPIPE, SIG_IGN)
         let loop: any EventLoop
         do { loop = try LibeventLoop() } catch { throw .system("\(error)") }
@@ -42,26 +42,23 @@ enum Daemon {
         let log = Log(
             level: configuration.log.level, hasPriorityPrefix: getenv("JOURNAL_STREAM") != nil,
             clock: { SystemClock.monotonic }, write: Log.toStandardError)
+        let start = BoxStart(found, from: path, loop: loop, log: log, restart: restart)
         let box: any Box
-        var prepared: (any Box)?
         do throws(StationFault) {
             if let mistakes {
-                let blocked = BoxStart.completeWipe(found, from: path, loop: loop, log: log, restart: restart)
-                guard let blocked else { throw mistakes }
-                box = blocked
+                guard let silent = start.completeWipe() else { throw mistakes }
+                box = silent
             } else {
-                box = try BoxStart.prepare(configuration, from: path, loop: loop, log: log, restart: restart)
+                box = try start.prepare()
             }
-            prepared = box
             try box.start()
         } catch {
-            prepared?.abandon()
             Log.toStandardError("bitgated: \(error)\n")
-            BoxStart.hold(error, found, from: path, loop: loop, log: log, restart: restart)
-            exit(error.exitStatus)
+            start.hold(error)
+            return error.exitStatus
         }
         let supervision = Supervision(box, loop: loop)
-        for number in [SIGTERM, SIGINT] {
+        for number in StopSignals.all {
             loop.onSignal(number) {
                 supervision.stopping()
                 box.stop()
@@ -77,17 +74,17 @@ enum Daemon {
                 box.refusedToReload(from: file)
             }
         }
+        StopSignals.release()
         supervision.ready()
         loop.run()
+        return box.exitStatus
     }
 
-    /// Puts a fresh process in the place of this one: same number, same arguments, nothing of its memory. If the system
-    /// refuses, the supervisor starts the next one.
-    private static func restart() {
+    /// Puts a fresh process in the place of this one: same number, same arguments, nothing of its memory.
+    private static func restart() throws(SystemError) {
         var arguments = CommandLine.arguments.map { strdup($0) }
         arguments.append(nil)
         execv("/proc/self/exe", arguments)
-        Log.toStandardError("bitgated: cannot restart: \(SystemError.text(errno))\n")
-        exit(ExitStatus.tryLater)
+        throw .last("execv", subject: "/proc/self/exe")
     }
 }

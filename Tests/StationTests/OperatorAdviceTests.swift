@@ -33,11 +33,12 @@ final class OperatorAdviceTests: XCTestCase {
     private func withStation(
         _ wanted: Configuration? = nil, isSynchronised: Bool = false, _ body: (Station) throws -> Void
     ) throws {
-        let box = try BoxStart.prepare(
-            wanted ?? configuration, from: nil, host: HostMarks(marks: [[UInt8](repeating: 1, count: 32), nil, nil]),
-            forgetKeys: {}, loop: loop,
+        let box = try BoxStart(
+            SalvagedConfiguration(whole: wanted ?? configuration), from: nil,
+            host: HostMarks(marks: [[UInt8](repeating: 1, count: 32), nil, nil]), forgetKeys: {}, loop: loop,
             clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { isSynchronised }),
-            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: {})
+            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: {}
+        ).prepare()
         let station = try XCTUnwrap(box as? Station)
         try station.start()
         try body(station)

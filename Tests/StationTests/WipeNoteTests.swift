@@ -78,11 +78,15 @@ final class WipeNoteTests: XCTestCase {
         return configuration
     }
 
-    private func prepare(_ configuration: Configuration? = nil) throws -> any Box {
-        try BoxStart.prepare(
-            configuration ?? self.configuration, from: file, host: here, forgetKeys: {}, loop: loop,
-            clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { false }),
+    private func start(_ configuration: Configuration? = nil) -> BoxStart {
+        BoxStart(
+            SalvagedConfiguration(whole: configuration ?? self.configuration), from: file, host: here, forgetKeys: {},
+            loop: loop, clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { false }),
             log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 })
+    }
+
+    private func prepare(_ configuration: Configuration? = nil) throws -> any Box {
+        try start(configuration).prepare()
     }
 
     private func live(_ configuration: Configuration? = nil, _ body: (any Box) throws -> Void) throws {
@@ -135,7 +139,7 @@ final class WipeNoteTests: XCTestCase {
         XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
         try cutThePower()
         try live { box in
-            XCTAssertTrue(box is BlockedStation)
+            XCTAssertTrue(box is SilentBox)
             let report = try ask("wipe_status")
             XCTAssertEqual(report.failures.map(\.step), ["removeTraces"])
         }
@@ -151,7 +155,7 @@ final class WipeNoteTests: XCTestCase {
         try remove("/state/" + WipeMarkers.stateName + ".new")
         try live { _ in _ = try ask("wipe", confirm: "destroy") }
         XCTAssertFalse(exists("/boot/firmware/bitgate-wiping"))
-        XCTAssertTrue(try prepare() is BlockedStation)
+        XCTAssertTrue(try prepare() is SilentBox)
     }
 
     /// The package's helper serves every box of a machine, and its note names none.
@@ -171,9 +175,9 @@ final class WipeNoteTests: XCTestCase {
         XCTAssertThrowsError(try another.requestNote())
         XCTAssertFalse(exists("/boot/firmware/bitgate-wiping"))
         try own.requestNote()
-        try own.awaitNote()
-        XCTAssertTrue(own.isNoted)
-        XCTAssertFalse(another.isNoted)
+        XCTAssertTrue(own.takesNote())
+        XCTAssertEqual(own.note, .present)
+        XCTAssertEqual(another.note, .absent)
         try another.forget()
         XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
     }
@@ -223,9 +227,42 @@ final class WipeNoteTests: XCTestCase {
         try block("/state/" + WipeMarkers.stateName)
         chmod(root + "/state", 0o700)
         try live { box in
-            XCTAssertTrue(box is BlockedStation)
+            XCTAssertTrue(box is SilentBox)
             XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
         }
+    }
+
+    /// Neither does it go on the air, nor is it told to be wiped, and no wipe of it is told to be complete.
+    func testWhereTheBootPartitionCannotBeReadItIsNotKnownWhetherAWipeFailed() throws {
+        let peer = try XCTUnwrap(try prepare() as? Station).mesh.me
+        XCTAssertTrue(try prepare() is Station)
+        try "LABEL=BITBOOT /boot/firmware vfat ro,nofail 0 2\n".write(
+            toFile: root + "/etc/fstab", atomically: true, encoding: .utf8)
+        try cutThePower()
+        var fault: StationFault?
+        XCTAssertThrowsError(try prepare()) { fault = $0 as? StationFault }
+        XCTAssertTrue("\(try XCTUnwrap(fault))".contains("boot partition"))
+        let silent = start().silent(try XCTUnwrap(fault))
+        silent.start()
+        XCTAssertEqual(try ask("wipe_status"), WipeReport(state: .unknown))
+        XCTAssertThrowsError(try ask("status"))
+        XCTAssertThrowsError(try ask("wipe_acknowledge"))
+        _ = try ask("wipe", confirm: "destroy")
+        let report = try ask("wipe_status")
+        XCTAssertEqual(report.state, .incomplete)
+        XCTAssertEqual(report.failures.map(\.step), ["unmarkConfiguration"])
+        XCTAssertEqual(restarts, 0)
+        silent.stop()
+        loop.settle()
+        // The next process neither, though all of it is destroyed.
+        let next = start().silent(try XCTUnwrap(fault))
+        XCTAssertEqual(next.report.state, .unknown)
+        XCTAssertEqual(OperatorText.wipe(next.report).prefix(9), "NOT KNOWN")
+        try remove("/etc/fstab")
+        try cutThePower()
+        let station = try XCTUnwrap(try prepare() as? Station)
+        XCTAssertNotEqual(station.mesh.me, peer)
+        XCTAssertEqual(station.wipeReport, WipeReport(state: .wiped, cause: .panic))
     }
 
     /// Whoever has confirmed may pull the plug while a helper takes its time.
@@ -248,7 +285,7 @@ final class WipeNoteTests: XCTestCase {
         try block("/state/" + WipeMarkers.stateName + ".new" + String(repeating: "/x", count: 12))
         try live { _ in _ = try ask("wipe", confirm: "destroy") }
         try live { box in
-            XCTAssertTrue(box is BlockedStation)
+            XCTAssertTrue(box is SilentBox)
             let note = try XCTUnwrap(try ask("wipe_status").failures.last)
             XCTAssertEqual(note.step, "note")
             XCTAssertTrue(note.reason.contains("destroy the card"), note.reason)

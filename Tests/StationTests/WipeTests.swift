@@ -14,6 +14,9 @@ final class WipeTests: XCTestCase {
     private let loop = EmbeddedLoop(
         start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
     private var restarts = 0
+    /// Of the system, to make a fresh process.
+    private var refusal: SystemError?
+    private var whileWiping = {}
 
     override func setUpWithError() throws { (folder, second) = (try makeFolder(), try makeFolder()) }
     override func tearDown() {
@@ -40,10 +43,16 @@ final class WipeTests: XCTestCase {
     private func prepare(
         _ configuration: Configuration? = nil, from path: String? = nil, on host: HostMarks? = nil
     ) throws -> any Box {
-        try BoxStart.prepare(
-            configuration ?? self.configuration, from: path, host: host ?? here, forgetKeys: {}, loop: loop,
+        try BoxStart(
+            SalvagedConfiguration(whole: configuration ?? self.configuration), from: path, host: host ?? here,
+            forgetKeys: { [unowned self] in whileWiping() }, loop: loop,
             clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { false }),
-            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 })
+            log: Log(level: .error, clock: { .zero }, write: { _ in }),
+            restart: { [unowned self] () throws(SystemError) in
+                if let refusal { throw refusal }
+                restarts += 1
+            }
+        ).prepare()
     }
 
     private func station(
@@ -205,7 +214,7 @@ final class WipeTests: XCTestCase {
         try FileManager.default.createDirectory(
             atPath: state + "/" + WipeMarkers.stateName + "/x", withIntermediateDirectories: true)
         let box = try prepare()
-        XCTAssertTrue(box is BlockedStation)
+        XCTAssertTrue(box is SilentBox)
         try box.start()
         let status = try report(try ask("wipe_status"))
         XCTAssertEqual(status.state, .incomplete)
@@ -262,15 +271,112 @@ final class WipeTests: XCTestCase {
         XCTAssertEqual(Aftermath(in: folder), Aftermath(unprovisionedName: "anon"))
     }
 
-    /// A new process would know of no wipe, find no keys, and go on the air as a new box in the old place.
-    func testAnIncompleteWipeThatLeftNoMarkerIsKnownToTheProcessThatTakesItsPlace() throws {
+    // MARK: The end of a wipe
+
+    func testAProcessThatMayNotBeReplacedEndsAndTheNextOneTellsThatItWasWiped() throws {
+        refusal = SystemError("execv", code: ENOENT)
+        let peer = try live { station in
+            _ = try ask("wipe", confirm: "destroy")
+            XCTAssertThrowsError(try ask("wipe_status"), "it is gone")
+            XCTAssertEqual(station.exitStatus, 0)
+            return station.mesh.me
+        }
+        try live { next in
+            XCTAssertNotEqual(next.mesh.me, peer)
+            XCTAssertEqual(next.wipeReport.state, .wiped)
+        }
+    }
+
+    func testAFailedWipeIsLeftToWhoeverIsStartedNextIfThatOneWillKnow() throws {
+        refusal = SystemError("execv", code: ENOENT)
+        let file = folder + "/c.toml"
+        try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+        try FileManager.default.createDirectory(atPath: file + ".new/x", withIntermediateDirectories: true)
+        try live(from: file) { station in
+            _ = try ask("wipe", confirm: "destroy")
+            XCTAssertThrowsError(try ask("wipe_status"), "it is gone")
+            XCTAssertEqual(station.exitStatus, ExitStatus.wipeIncomplete)
+        }
+        XCTAssertTrue(try prepare(from: file) is SilentBox)
+    }
+
+    func testAFailedWipeThatNobodyElseWouldKnowOfStaysWithAProcessThatMayNotBeReplaced() throws {
         defer { unsetenv("BITGATE_WIPE_INCOMPLETE") }
+        refusal = SystemError("execv", code: ENOENT)
+        let (configuration, file, obstacles) = try boxThatTakesNoNote()
+        try live(configuration, from: file) { station in
+            let peer = station.mesh.me
+            XCTAssertFalse(station.liveness.isEmpty)
+            _ = try ask("wipe", confirm: "destroy")
+            loop.advance(by: .minutes(30))
+            let status = try report(try ask("wipe_status"))
+            XCTAssertEqual(status.failures.map(\.step), ["deleteStores", "removeTraces", "note", "clearMemory"])
+            XCTAssertTrue(status.failures.last?.reason.contains("execv") ?? false)
+            guard case .refused(let error) = try ask("status") else { return XCTFail() }
+            XCTAssertEqual(error.code, "wipe_incomplete")
+            XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder + "/room"), [], "off the air")
+            XCTAssertTrue(station.liveness.isEmpty, "no watchdog is to end it")
+            XCTAssertTrue(station.summary.contains("incomplete"))
+            XCTAssertEqual(station.exitStatus, ExitStatus.wipeIncomplete)
+            refusal = nil
+            for path in obstacles { try FileManager.default.removeItem(atPath: path) }
+            _ = try ask("wipe", confirm: "destroy")
+            XCTAssertEqual(restarts, 1)
+            XCTAssertEqual(station.mesh.me, peer)
+        }
+        XCTAssertEqual(try station(configuration, from: file).aftermath.notice, .panic)
+    }
+
+    /// A service that is stopped meanwhile ends with the wipe, and no process that knows nothing of the stop follows.
+    func testAStopThatComesDuringAWipeIsKnownAtItsEnd() throws {
+        signal(SIGTERM, SIG_IGN)
+        defer { signal(SIGTERM, SIG_DFL) }
+        whileWiping = { pthread_kill(pthread_self(), SIGTERM) }
+        let peer = try live { station in
+            _ = try ask("wipe", confirm: "destroy")
+            XCTAssertEqual(restarts, 0)
+            XCTAssertThrowsError(try ask("wipe_status"), "it is gone")
+            XCTAssertEqual(station.exitStatus, 0)
+            return station.mesh.me
+        }
+        XCTAssertFalse(StopSignals.isAsked, "it was delivered")
+        whileWiping = {}
+        XCTAssertNotEqual(try station().mesh.me, peer)
+    }
+
+    func testAStopBeforeTheWipeThatWasBegunWaitsForItsEnd() throws {
+        for isPart in [false, true] {
+            let file = folder + "/c.toml"
+            try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
+            if isPart {
+                try FileManager.default.createDirectory(atPath: file + ".new/x", withIntermediateDirectories: true)
+            }
+            var key: Data?
+            try live(from: file) { station in
+                key = FileManager.default.contents(atPath: folder + "/state/master.key")
+                let connection = try UnixSocket.connect(.stream, to: folder + "/control")
+                let line = ControlRequest(command: "wipe", confirmation: "destroy").line
+                XCTAssertEqual(line.withUnsafeBytes { connection.send($0) }, .bytes(line.count))
+                station.stop()
+                loop.pollDescriptors()
+                loop.advance(by: .seconds(2))
+                XCTAssertEqual(restarts, 0)
+                XCTAssertEqual(station.exitStatus, isPart ? ExitStatus.wipeIncomplete : 0)
+            }
+            XCTAssertNotNil(key)
+            XCTAssertNotEqual(FileManager.default.contents(atPath: folder + "/state/master.key"), key)
+            XCTAssertEqual(try prepare(from: file) is SilentBox, isPart)
+        }
+    }
+
+    /// One whose wipe cannot be completed, nor be noted anywhere.
+    private func boxThatTakesNoNote() throws -> (Configuration, file: String, obstacles: [String]) {
         let file = folder + "/c.toml"
         try "nickname = \"the-pub\"\n".write(toFile: file, atomically: true, encoding: .utf8)
         // Beside the control socket there would be a third.
         let passing = folder + "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array((folder + "/state").utf8)).prefix(4))
-        let obstacle = folder + "/state/" + WipeMarkers.stateName + ".new"
-        for path in [file + ".new", obstacle, passing + ".new"] {
+        let obstacles = [file, folder + "/state/" + WipeMarkers.stateName, passing].map { $0 + ".new" }
+        for path in obstacles {
             // Deeper than a wipe goes, so that the one in the state directory does not go with the rest.
             try FileManager.default.createDirectory(
                 atPath: path + String(repeating: "/x", count: 12), withIntermediateDirectories: true)
@@ -278,10 +384,17 @@ final class WipeTests: XCTestCase {
         chmod(folder + "/state", 0o700)
         var configuration = configuration
         configuration.panic.markerDirectory = folder + "/nowhere"
+        return (configuration, file, obstacles)
+    }
+
+    /// A new process would know of no wipe, find no keys, and go on the air as a new box in the old place.
+    func testAnIncompleteWipeThatLeftNoMarkerIsKnownToTheProcessThatTakesItsPlace() throws {
+        defer { unsetenv("BITGATE_WIPE_INCOMPLETE") }
+        let (configuration, file, obstacles) = try boxThatTakesNoNote()
         try live(configuration, from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
         XCTAssertEqual(restarts, 1, "nothing of the memory of this one is to stay")
         do {
-            let blocked = try XCTUnwrap(try prepare(configuration, from: file) as? BlockedStation)
+            let blocked = try XCTUnwrap(try prepare(configuration, from: file) as? SilentBox)
             blocked.start()
             XCTAssertEqual(
                 try report(try ask("wipe_status")).failures.map(\.step), ["deleteStores", "removeTraces", "note"])
@@ -289,7 +402,7 @@ final class WipeTests: XCTestCase {
                 guard case .refused(let error) = try ask(command) else { return XCTFail(command) }
                 XCTAssertEqual(error.code, "wipe_incomplete", command)
             }
-            for path in [file + ".new", obstacle] { try FileManager.default.removeItem(atPath: path) }
+            for path in obstacles { try FileManager.default.removeItem(atPath: path) }
             _ = try ask("wipe", confirm: "destroy")
             XCTAssertEqual(restarts, 2)
             blocked.stop()
@@ -310,13 +423,13 @@ final class WipeTests: XCTestCase {
                 return isObeyed ? [] : [3]
             })
         premises.quietPatience = 600
-        guard case .incomplete(let failures) = PanicWipe.run(with: premises.wipe(.panic)) else { return XCTFail() }
-        XCTAssertEqual(failures.map(\.step), [.removeTraces])
+        let failures = try XCTUnwrap(premises.wipe(.panic)).failures
+        XCTAssertEqual(failures.map(\.step), ["removeTraces"])
         XCTAssertTrue(failures[0].reason.hasPrefix("hci3 "), failures[0].reason)
         XCTAssertEqual(orders.first, 1, "before the key is destroyed")
         XCTAssertFalse(MasterKey.exists(in: folder + "/state"), "which waits for nothing")
         isObeyed = true
-        XCTAssertEqual(PanicWipe.run(with: premises.wipe(.panic)), .complete)
+        XCTAssertNil(premises.wipe(.panic))
         XCTAssertTrue(MasterKey.exists(in: folder + "/state"))
     }
 
@@ -343,7 +456,7 @@ final class WipeTests: XCTestCase {
         configuration.panic.markerDirectory = folder + "/nowhere"
         try live(configuration, from: file) { _ in _ = try ask("wipe", confirm: "destroy") }
         XCTAssertEqual(restarts, 1, "a new process, which knows")
-        XCTAssertTrue(try prepare(configuration, from: file) is BlockedStation)
+        XCTAssertTrue(try prepare(configuration, from: file) is SilentBox)
         try FileManager.default.removeItem(atPath: file + ".new")
         XCTAssertEqual(try station(configuration, from: file).aftermath.notice, .panic)
     }

@@ -176,9 +176,11 @@ final class ServiceUnitTests: XCTestCase {
 
     // MARK: The helper of the boot partition
 
-    private func boot(_ request: String?) throws {
+    private func boot(_ request: String?, path: String = "/usr/bin:/bin") throws {
         if let request { try file("/run/bitgate-erase/ask/" + request) }
-        let outcome = try Programs.start(Programs.root.path + "/etc/boot-note", [scratch.path], in: scratch).wait()
+        let outcome = try Programs.start(
+            Programs.root.path + "/etc/boot-note", [scratch.path], in: scratch, environment: ["PATH": path]
+        ).wait()
         XCTAssertEqual(outcome.errors, "")
         XCTAssertEqual(outcome.status, 0)
         if let request { XCTAssertFalse(exists("/run/bitgate-erase/ask/" + request)) }
@@ -206,6 +208,41 @@ final class ServiceUnitTests: XCTestCase {
         try folder("/run")
         try boot("note")
         XCTAssertFalse(exists("/run/bitgate-erase/pending"))
+    }
+
+    func testABootPartitionThatCannotBeReadIsSaidToBeUnknown() throws {
+        try folder("/run")
+        try folder("/etc")
+        try folder("/boot/firmware")
+        try folder("/usr/share/box/boot")
+        let unknown = "/run/bitgate-erase/unknown"
+        for (line, isKnown) in [
+            ("# LABEL=BITBOOT /boot/firmware vfat ro 0 2", true), ("LABEL=X /boot/firmware vfat noauto,ro 0 2", true),
+            ("LABEL=X /boot vfat ro 0 2", true), ("LABEL=BITBOOT /boot/firmware vfat ro,nofail 0 2", false),
+        ] {
+            _ = try scratch.write(line + "\n", as: "etc/fstab")
+            try boot(nil)
+            XCTAssertEqual(exists(unknown), !isKnown, line)
+            XCTAssertFalse(exists("/run/bitgate-erase/pending"), line)
+        }
+        try boot("note")
+        XCTAssertFalse(exists("/boot/firmware/bitgate-wiping"), "it would lie below what is mounted there later")
+        try boot("clear")
+        XCTAssertTrue(exists("/run/bitgate-erase/uncleared"), "what is there is not known to be gone")
+        XCTAssertTrue(exists(unknown))
+        // A disk that answers no more.
+        try FileManager.default.removeItem(atPath: scratch.path + "/etc/fstab")
+        try folder("/broken")
+        let list = try scratch.write("#!/bin/sh\nexit 2\n", as: "broken/ls")
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: list)
+        try boot("note")
+        XCTAssertFalse(exists(unknown))
+        try boot("forget", path: scratch.path + "/broken:/usr/bin:/bin")
+        XCTAssertTrue(exists("/run/bitgate-erase/pending"), "what was known before still counts")
+        XCTAssertTrue(exists("/boot/firmware/bitgate-wiping"))
+        try boot("forget")
+        XCTAssertFalse(exists("/run/bitgate-erase/pending"))
+        XCTAssertFalse(exists(unknown))
     }
 
     func testWhatTheOwnerPutOnTheBootPartitionOfAnImageGoesWithAWipe() throws {

@@ -1,3 +1,4 @@
+import Basics
 import EventLoop
 import Foundation
 import XCTest
@@ -56,9 +57,9 @@ final class WipeUnderTroubleTests: XCTestCase {
         XCTAssertEqual(try mount("mount", ["-o", "remount,bind,ro", disk]), 0)
     }
 
-    private func start(_ file: String) throws -> Programs.Running {
+    private func start(_ file: String, program: String? = nil) throws -> Programs.Running {
         let running = try Programs.start(
-            Programs.folder.appendingPathComponent("bitgated").path, ["--config", file], in: scratch)
+            program ?? Programs.folder.appendingPathComponent("bitgated").path, ["--config", file], in: scratch)
         XCTAssertTrue(try Programs.eventually { try bitgate("wipe", "--status").status != 69 }, running.errors.text)
         return running
     }
@@ -165,6 +166,81 @@ final class WipeUnderTroubleTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: state + "/wiping"))
         XCTAssertFalse(try String(contentsOfFile: file, encoding: .utf8).contains("the-pub"))
         XCTAssertEqual(next.stop().status, 0)
+    }
+
+    /// Stopped as the service manager stops it, while the helper takes its time.
+    func testAStopDuringAWipeWaitsForItAndIsNotLost() throws {
+        let folder = scratch.path + "/helper"
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        for words in ["ok", "the journal"] {
+            try? FileManager.default.removeItem(atPath: folder)
+            try FileManager.default.createDirectory(atPath: folder + "/ask", withIntermediateDirectories: true)
+            let file = try configuration()
+            let text = try String(contentsOfFile: file, encoding: .utf8)
+                .replacingOccurrences(of: "panic.helper = \"none\"", with: "panic.helper = \"\(folder)\"")
+            try text.write(toFile: file, atomically: true, encoding: .utf8)
+            let daemon = try start(file)
+            let before = try XCTUnwrap(try peer())
+            let asking = try Programs.start(
+                Programs.folder.appendingPathComponent("bitgate").path,
+                ["wipe", "--yes", "destroy", "--socket", socket], in: scratch)
+            let asked = { FileManager.default.fileExists(atPath: folder + "/ask/clear") }
+            XCTAssertTrue(Programs.eventually { asked() }, daemon.errors.text)
+            kill(daemon.process.processIdentifier, SIGTERM)
+            let helper = try Programs.start(
+                "/bin/sh",
+                [
+                    "-c",
+                    """
+                    while sleep 0.05; do
+                        rm -f ask/clear
+                        [ ! -e ask/now ] || { echo \(words) >outcome; rm ask/now; }
+                    done
+                    """,
+                ],
+                in: scratch, folder: folder)
+            XCTAssertEqual(daemon.wait().status, words == "ok" ? 0 : 1, daemon.errors.text)
+            _ = asking.stop(SIGKILL)
+            XCTAssertEqual(FileManager.default.fileExists(atPath: state + "/wiping"), words != "ok")
+            XCTAssertEqual(room, [])
+            let next = try start(file)
+            if words == "ok" {
+                XCTAssertNotEqual(try XCTUnwrap(try peer()), before)
+            } else {
+                XCTAssertEqual(try bitgate("wipe", "--status").status, 1)
+            }
+            XCTAssertEqual(next.stop().status, words == "ok" ? 0 : 1)
+            _ = helper.stop()
+        }
+    }
+
+    /// The one that knows has to stay, then, and to say why.
+    func testAWipeAfterWhichNoFreshProcessCanBeMadeSaysSo() throws {
+        let program = scratch.path + "/bitgated"
+        try FileManager.default.copyItem(
+            atPath: Programs.folder.appendingPathComponent("bitgated").path, toPath: program)
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+        let file = try configuration("nickname = \"the-pub\"")
+        let daemon = try start(file, program: program)
+        let marker = "/bitgate-wiping-" + Hex.encode(SHA256.hash(Array(state.utf8)).prefix(4)) + ".new"
+        let obstacles = [file + ".new", state + "/wiping.new", disk + marker, scratch.path + marker]
+        for path in obstacles {
+            // Deeper than a wipe goes.
+            try FileManager.default.createDirectory(
+                atPath: path + String(repeating: "/x", count: 12), withIntermediateDirectories: true)
+        }
+        chmod(program, 0o600)
+        let outcome = try bitgate("wipe", "--yes", "destroy")
+        XCTAssertEqual(outcome.status, 1, daemon.errors.text)
+        XCTAssertTrue(outcome.output.contains("clearMemory: /proc/self/exe: execv"), outcome.output)
+        XCTAssertTrue(outcome.output.contains("destroy the card"), outcome.output)
+        XCTAssertEqual(room, [])
+        XCTAssertEqual(try bitgate("status").status, 76)
+        chmod(program, 0o700)
+        for path in obstacles { try FileManager.default.removeItem(atPath: path) }
+        XCTAssertEqual(try bitgate("wipe", "--yes", "destroy").status, 0, daemon.errors.text)
+        XCTAssertNotNil(try peer())
+        XCTAssertEqual(daemon.stop().status, 0)
     }
 
     func testOnAReadOnlyDiskAWipeFailsAndTheRadioStaysOffThroughANewProcess() throws {

@@ -6,7 +6,7 @@ import Vault
 import Wire
 
 /// Why an envelope that came from a relay has no effect, besides those the envelope itself gives.
-enum MailDrop: String, CaseIterable, Sendable {
+enum RelayMailRefusal: String, CaseIterable, Sendable {
     /// Acted upon before, in this run or an earlier one.
     case repeated
     /// By the time inside (chapter 05 §12.4 rule 4).
@@ -32,7 +32,7 @@ final class RelayMail {
     var onPayload: ((NoisePayload, NostrPublicKey) -> Bool)?
     /// What came of a message that was sent.
     var onOutcome: ((_ messageID: String, PeerID, _ isTaken: Bool) -> Void)?
-    private(set) var drops = Tally<MailDrop>()
+    private(set) var drops = Tally<RelayMailRefusal>()
     private(set) var rejections = Tally<PrivateEnvelopeRejection>()
 
     let account: NostrSecretKey

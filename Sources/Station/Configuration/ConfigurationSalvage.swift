@@ -9,6 +9,9 @@ public struct SalvagedConfiguration: Equatable, Sendable {
     /// Keys that tell where a wipe has to reach, and may have said something else than what is taken for them.
     let unknownPlaces: [String]
 
+    /// Whether it is known which controllers are ours.
+    var isRadioKnown: Bool { unknownPlaces.isEmpty && !unread.contains { $0.contains("radio") } }
+
     /// A configuration without mistakes.
     public init(whole configuration: Configuration) { self.init(configuration, unknownPlaces: []) }
 

@@ -22,7 +22,7 @@ public struct DoctorFacts: Equatable, Sendable {
     public var adapters: [AdapterChoice] = []
     public var stateDirectory = ""
     public var state = State.good
-    public var panel: [PanelLine] = []
+    public var panel: [PanelLineCheck] = []
     /// Where the kernel may put the running daemon's memory, and it can be read by whoever has the disk.
     public var swap: [String] = []
     /// Where tor takes connections, and whether it does.
@@ -46,7 +46,7 @@ public struct DoctorFacts: Equatable, Sendable {
     }
 
     /// A line of the panel, as far as it can be seen without taking it.
-    public struct PanelLine: Equatable, Sendable {
+    public struct PanelLineCheck: Equatable, Sendable {
         /// The setting that names it.
         public var key: String
         public var address: LineAddress

@@ -107,14 +107,14 @@ public enum HostSurvey {
 
     static func panelLine(
         _ key: String, _ address: LineAddress, chips: GPIOChips = GPIOChips()
-    ) -> DoctorFacts.PanelLine {
+    ) -> DoctorFacts.PanelLineCheck {
         do throws(GPIOProblem) {
             let found = try chips.find(address)
             let chip = found.path.split(separator: "/").last ?? ""
-            return DoctorFacts.PanelLine(
+            return DoctorFacts.PanelLineCheck(
                 key: key, address: address, place: "\(chip) line \(found.offset)", problem: nil)
         } catch {
-            return DoctorFacts.PanelLine(key: key, address: address, place: nil, problem: error)
+            return DoctorFacts.PanelLineCheck(key: key, address: address, place: nil, problem: error)
         }
     }
 

@@ -35,6 +35,9 @@ public enum OperatorText {
         case .incomplete:
             "INCOMPLETE: data may remain; radio and network stay off until a wipe succeeds\n"
                 + report.failures.map { "  \(safe($0.step)): \(safe($0.reason))\n" }.joined()
+        case .unknown:
+            "NOT KNOWN: the boot partition cannot be read, where an incomplete wipe may be noted; radio and network "
+                + "stay off\n"
         }
     }
 

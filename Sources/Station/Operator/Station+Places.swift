@@ -77,8 +77,10 @@ extension Station {
         let listed = shown.map { note in
             NotesReport.Note(
                 id: note.id.hex, name: note.displayName, text: note.text, cell: note.geohash,
-                ageSeconds: Station.seconds(from: note.createdAt, to: now.wall.unixSeconds),
-                leftSeconds: note.expiresAt.map { Station.seconds(from: now.wall.unixSeconds, to: $0) },
+                ageSeconds: Int(max(0, Freshness.seconds(from: note.createdAt, to: now.wall.unixSeconds))),
+                leftSeconds: note.expiresAt.map {
+                    Int(max(0, Freshness.seconds(from: now.wall.unixSeconds, to: $0)))
+                },
                 urgent: note.isUrgent, own: notes?.isOwn(note) ?? false)
         }.fitting(ControlLimits.listSize)
         return NotesReport(
@@ -86,12 +88,6 @@ extension Station {
             subscribed: subscription.map { relays(subscribedTo: $0, now) } ?? 0,
             unconfirmed: uplink.durable.publications.waiting + (notes?.beingMade ?? 0),
             notes: listed, leftOut: shown.count - listed.count)
-    }
-
-    /// Not negative, whatever a stranger wrote into a note.
-    private static func seconds(from start: Int64, to end: Int64) -> Int {
-        let (span, overflows) = end.subtractingReportingOverflow(start)
-        return overflows ? Int.max : max(0, Int(span))
     }
 }
 

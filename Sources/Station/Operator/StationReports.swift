@@ -39,9 +39,10 @@ extension Station {
             bytes: status.bytes, waitingBytes: status.waitingBytes, writtenLastDay: status.writtenToday)
     }
 
-    public var liveness: [RadioLiveness] { radio.liveness }
+    public var liveness: [RadioLiveness] { silent == nil ? radio.liveness : [] }
 
     public var summary: String {
+        if let silent { return silent.summary }
         func count(_ number: Int, _ name: String) -> String { "\(number) \(name)\(number == 1 ? "" : "s")" }
         let report = statusReport
         let needs = report.attention.count

@@ -56,7 +56,7 @@ extension PanelState {
 
     static func wipe(_ state: WipeReport.State) -> Wipe {
         switch state {
-        case .none: .none
+        case .none, .unknown: .none
         case .wiping: .wiping
         case .wiped: .wiped
         case .incomplete: .failed

@@ -8,13 +8,15 @@ import Vault
 /// Where a box lives: its state directory, its configuration file and its machine; and how all that is wiped.
 struct Premises {
     /// Nil where it cannot be taken: what lies there is destroyed as far as it can be, and nothing made in its place.
-    let state: StateDirectory?
+    var state: StateDirectory?
     let configuration: Configuration
     /// Nil when the configuration came from no file.
     let configurationPath: String?
     /// Keys of the configuration that tell where a wipe has to reach, and could not be read: it destroys what is found
     /// without them, and does not call that all.
     var unknownPlaces: [String] = []
+    /// Whether it is known which controllers are ours.
+    var isRadioKnown = true
     let host: HostMarks
     /// See `StateWipe`.
     var forgetKeys: () -> Void = SecretMemory.scrub
@@ -35,10 +37,52 @@ struct Premises {
 
     /// The wipe that was begun and not completed, wherever that was noted. What the boot partition knows of is a panic.
     var pendingWipe: WipeCause? { Premises.isNotedInProcess ? .panic : notedWipe }
-    /// As far as another process would know of it.
-    var notedWipe: WipeCause? { helper.isNoted ? .panic : markers.pending }
-    /// Whether that outlasts the power.
-    var isWipeNotedForGood: Bool { helper.isNoted || markers.isLasting }
+    private var notedWipe: WipeCause? { helper.note == .present ? .panic : markers.pending }
+    /// Nobody can tell whether there is one.
+    var isWipeUnknown: Bool { helper.note == .unknown }
+    /// Whether another process would find out that it must not go on the air.
+    var isWipeKnownToOthers: Bool { notedWipe != nil || isWipeUnknown }
+
+    /// How the last wipe ended, until the operator has acknowledged it.
+    var lastWipe: WipeReport {
+        guard access(directory, R_OK | X_OK) == 0, let notice = aftermath.notice else {
+            return WipeReport(state: .none)
+        }
+        return WipeReport(state: .wiped, cause: notice)
+    }
+
+    /// How it stands with wiping as far as something tells that was there before.
+    /// - Parameter fault: what keeps the box from starting, and so from completing a wipe.
+    func earlierWipe(_ fault: StationFault?) -> WipeReport {
+        guard !unknownPlaces.contains("state_directory") else { return WipeReport(state: .none) }
+        if pendingWipe != nil {
+            let obstacle = fault.map { WipeReport.Failure(step: "state_directory", reason: "\($0)") }
+            return WipeReport(state: .incomplete, failures: obstacle.map { [$0] } ?? [])
+        }
+        return isWipeUnknown ? WipeReport(state: .unknown) : lastWipe
+    }
+
+    /// Keeps what the operator has decided.
+    func keep(_ aftermath: Aftermath) throws(ControlError) {
+        do throws(SystemError) {
+            try aftermath.write(in: directory)
+        } catch {
+            throw ControlError(code: "failed", message: error.withCure)
+        }
+    }
+
+    func acknowledgeWipe() throws(ControlError) {
+        try keep(Aftermath(unprovisionedName: aftermath.unprovisionedName))
+    }
+
+    /// For whoever tapped.
+    func acknowledgeWipe(_ log: Log) {
+        do throws(ControlError) {
+            try acknowledgeWipe()
+        } catch {
+            log.error("that the wipe was seen cannot be kept: the state directory takes nothing")
+        }
+    }
 
     /// The last place for a note, where no other takes one: the environment of this process, which the one that takes
     /// its place inherits.
@@ -101,9 +145,16 @@ struct Premises {
         let description = "the state directory cannot be used: nothing new is made in it"
     }
 
-    /// The wipe of everything here.
+    /// Wipes everything here.
     /// - Parameter silence: closes what is open, where something is.
-    func wipe(_ cause: WipeCause, silence: @escaping () -> Void = {}) -> StateWipe {
+    /// - Returns: what failed; nil when the wipe is complete.
+    func wipe(_ cause: WipeCause, silence: @escaping () -> Void = {}) -> WipeReport? {
+        let worker = worker(cause, silence)
+        guard case .incomplete(let failures) = PanicWipe.run(with: worker) else { return nil }
+        return WipeReport(failures, isNoted: worker.isNoted)
+    }
+
+    private func worker(_ cause: WipeCause, _ silence: @escaping () -> Void) -> StateWipe {
         // Somebody else's place and relays are as telling as one's own, but a box that was merely copied keeps them;
         // unless a panic took them away before, which no move undoes.
         let isMove = cause == .moved
@@ -118,6 +169,7 @@ struct Premises {
                 // Where neither place takes a marker. Keys of another machine are found out again at the next start.
                 .markConfiguration: { wipe in
                     guard !isMove, !wipe.isNoted else { return }
+                    if helper.note == .present { return wipe.noteStands() }
                     try helper.requestNote()
                     awaitsNote = true
                 },
@@ -127,7 +179,9 @@ struct Premises {
                     _ = try? quiet(configuration.radio)
                 },
                 // Not before the keys are gone: somebody may pull the plug. It is no failure either.
-                .deleteStores: { _ in if awaitsNote { try? helper.awaitNote() } },
+                .deleteStores: { wipe in
+                    if awaitsNote, helper.takesNote() { wipe.noteStands() }
+                },
                 .removeTraces: { _ in
                     let silence = Result { try awaitSilence() }
                     let erasure = Result { try helper.erase(settings: !sparesSettings) }

@@ -50,8 +50,14 @@ struct TraceHelper {
         }
     }
 
-    /// Whether the boot partition has the note of a wipe of this box.
-    var isNoted: Bool { keepsNote && folder.map { access($0 + "/pending", F_OK) == 0 } ?? false }
+    enum Note: Equatable { case absent, present, unknown }
+
+    /// Whether the boot partition has the note of a wipe of this box. Where it cannot be read, that is not known.
+    var note: Note {
+        guard keepsNote, let folder else { return .absent }
+        if access(folder + "/pending", F_OK) == 0 { return .present }
+        return access(folder + "/unknown", F_OK) == 0 ? .unknown : .absent
+    }
 
     /// Asks for a note of a wipe on the boot partition, and does not wait for it.
     func requestNote() throws {
@@ -59,18 +65,23 @@ struct TraceHelper {
         try put(folder + "/ask/note")
     }
 
-    /// Waits for the note that was asked for.
-    func awaitNote() throws {
-        guard let folder = present else { return }
-        try wait(folder, "note", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
-        guard isNoted else { throw Failure(description: "the boot partition takes no note") }
+    /// Waits until the note that was asked for is there, or cannot be had.
+    func takesNote() -> Bool {
+        guard let folder = present else { return false }
+        try? wait(folder, "note", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
+        return note == .present
     }
 
     /// Takes the note away, and looks whether it is gone.
     func forget() throws {
-        guard isNoted, let folder else { return }
+        guard note != .absent, let folder else { return }
         try ask(folder, "forget", within: TraceHelper.patience.boot, unit: "bitgate-boot.path")
-        guard !isNoted else { throw Failure(description: "the note on the boot partition cannot be taken away") }
+        switch note {
+        case .absent: return
+        case .present: throw Failure(description: "the note on the boot partition cannot be taken away")
+        case .unknown:
+            throw Failure(description: "the boot partition cannot be read: it is not known whether it has a note")
+        }
     }
 
     private func put(_ path: String) throws {

@@ -9,6 +9,8 @@ public struct WipeReport: Equatable, Sendable {
         case wiped
         /// Data may remain. Radios and network stay off.
         case incomplete
+        /// What would tell of an incomplete wipe cannot be read. Radios and network stay off.
+        case unknown
     }
 
     public var state: State
@@ -18,6 +20,12 @@ public struct WipeReport: Equatable, Sendable {
     public struct Failure: Equatable, Sendable {
         public var step: String
         public var reason: String
+
+        static let unnoted = Failure(
+            step: "note",
+            reason:
+                "nothing that outlasts the power takes a note of this wipe: once it is cut, the box starts with what "
+                + "is left; destroy the card first")
     }
 
     public init(state: State, cause: WipeCause? = nil, failures: [Failure] = []) {
@@ -26,9 +34,11 @@ public struct WipeReport: Equatable, Sendable {
         self.failures = failures
     }
 
-    init(_ failures: [WipeFailure]) {
+    /// - Parameter isNoted: whether something that outlasts the power tells of the wipe.
+    init(_ failures: [WipeFailure], isNoted: Bool) {
         self.init(
             state: .incomplete, failures: failures.map { Failure(step: $0.step.rawValue, reason: $0.reason) })
+        if !isNoted { self.failures.append(.unnoted) }
     }
 }
 
@@ -60,8 +70,13 @@ public enum WipeConfirmation {
 }
 
 extension ControlCommand {
+    /// What a box answers whatever it does otherwise.
+    static func ofEveryBox(status: @escaping () -> WipeReport, wipe: @escaping () -> WipeReport) -> [ControlCommand] {
+        [ControlCommand("ping") { ["version": Version.text] }, ControlCommand("wipe_status", status), .wipe(wipe)]
+    }
+
     /// Begins a wipe when the request repeats the word.
-    static func wipe(_ begin: @escaping () -> WipeReport) -> ControlCommand {
+    private static func wipe(_ begin: @escaping () -> WipeReport) -> ControlCommand {
         ControlCommand("wipe") { (request: ControlRequest) throws(ControlError) -> WipeReport in
             guard request.confirmation == WipeConfirmation.word else {
                 throw ControlError(

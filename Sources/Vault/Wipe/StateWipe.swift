@@ -10,7 +10,8 @@ public final class StateWipe: WipeWorker {
 
     public let markers: WipeMarkers
     public let cause: WipeCause
-    /// Whether a marker that outlasts the power stands: an earlier one, or one this wipe has written to the end.
+    /// Whether something that outlasts the power tells of this wipe: an earlier marker, one this wipe has written to
+    /// the end, or what the caller has seen to.
     public private(set) var isNoted: Bool
     private let directory: String
     private let keyFiles: [String]
@@ -37,6 +38,9 @@ public final class StateWipe: WipeWorker {
         self.forgetKeys = forgetKeys
         self.others = others
     }
+
+    /// The caller has a note of its own.
+    public func noteStands() { isNoted = true }
 
     public func perform(_ step: WipeStep) -> String? {
         let own = problem { try ownPart(of: step) }

@@ -37,8 +37,8 @@ final class ButtonWipeTests: XCTestCase {
     }
 
     private func prepare(_ configuration: Configuration? = nil) throws -> any Box {
-        let box = try BoxStart.prepare(
-            configuration ?? self.configuration, from: nil, host: .any, forgetKeys: {},
+        let box = try BoxStart(
+            SalvagedConfiguration(whole: configuration ?? self.configuration), from: nil, host: .any, forgetKeys: {},
             lines: { [unowned self] (wire, _) throws(GPIOProblem) in
                 if let refusal { throw refusal }
                 let name = wire.address.description
@@ -47,7 +47,8 @@ final class ButtonWipeTests: XCTestCase {
                 return line
             }, loop: loop,
             clock: MachineClock(running: { [loop] in loop.now.monotonic }, isSynchronised: { false }),
-            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 })
+            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: { [unowned self] in restarts += 1 }
+        ).prepare()
         try box.start()
         loop.advance(by: .seconds(2))
         return box
@@ -75,7 +76,7 @@ final class ButtonWipeTests: XCTestCase {
     }
 
     private func shown(_ box: any Box) -> PanelSign? {
-        let panel = (box as? Station)?.panel ?? (box as? BlockedStation)?.panel
+        let panel = (box as? Station)?.panel ?? (box as? SilentBox)?.panel
         return panel?.report?.lamps.first?.sign
     }
 
@@ -165,7 +166,7 @@ final class ButtonWipeTests: XCTestCase {
             atPath: folder + "/state/wiping/stuck", withIntermediateDirectories: true)
         chmod(folder + "/state", 0o700)
         try live { box in
-            XCTAssertTrue(box is BlockedStation)
+            XCTAssertTrue(box is SilentBox)
             XCTAssertEqual(shown(box), .wipeFailed)
             loop.advance(by: .hours(1))
             XCTAssertEqual(shown(box), .wipeFailed)
@@ -186,20 +187,20 @@ final class ButtonWipeTests: XCTestCase {
             atPath: folder + "/state/wiping/stuck", withIntermediateDirectories: true)
         chmod(folder + "/state", 0o700)
         try live(configuration) { box in
-            XCTAssertTrue(box is BlockedStation)
+            XCTAssertTrue(box is SilentBox)
             XCTAssertEqual(shown(box), .wipeFailed)
             try FileManager.default.removeItem(atPath: folder + "/state/wiping")
             makeTheGesture()
             XCTAssertEqual(restarts, 1)
         }
         // A box that would work cannot be started so; what tells of it gets its lamps and its state.
-        let box = try BoxStart.prepare(
-            configuration, from: nil, host: .any, forgetKeys: {},
+        let box = try BoxStart(
+            SalvagedConfiguration(whole: configuration), from: nil, host: .any, forgetKeys: {},
             lines: { [unowned self] (wire, _) in lines[wire.address.description] ?? ScriptedLine(loop) }, loop: loop,
-            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: {})
-        XCTAssertThrowsError(try box.start())
+            log: Log(level: .error, clock: { .zero }, write: { _ in }), restart: {}
+        ).prepare()
         XCTAssertTrue(StateDirectory.isTaken(folder + "/state"))
-        box.abandon()
+        XCTAssertThrowsError(try box.start())
         XCTAssertFalse(StateDirectory.isTaken(folder + "/state"))
         XCTAssertNoThrow(try StateDirectory(folder + "/state"))
         XCTAssertEqual(lines["GPIO17"]?.level, false)

@@ -11,7 +11,7 @@ final class SupervisionTests: XCTestCase {
         var summary = "1 neighbour"
         func start() {}
         func stop() {}
-        func abandon() {}
+        let exitStatus = ExitStatus.ok
         func reload(_ next: Configuration) {}
         func refusedToReload(from file: String) {}
     }

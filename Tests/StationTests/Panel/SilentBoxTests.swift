@@ -9,7 +9,7 @@ import XCTest
 @testable import Station
 
 /// A box that cannot start tells so on its lamps and at its socket, and can be wiped.
-final class HaltedStationTests: XCTestCase {
+final class SilentBoxTests: XCTestCase {
     private var folder = ""
     private let loop = EmbeddedLoop(
         start: Now(monotonic: .zero, wall: WallTime(milliseconds: 1_800_000_000_000)))
@@ -87,25 +87,26 @@ final class HaltedStationTests: XCTestCase {
         XCTAssertThrowsError(try Configuration(contentsOf: file), text)
     }
 
-    private func halt(_ fault: StationFault = .configuration("bitgate.toml:3:1: what is wrong")) -> HaltedStation {
-        let halted = HaltedStation(
-            fault, SalvagedConfiguration(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(),
+    private func start() -> BoxStart {
+        BoxStart(
+            SalvagedConfiguration(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(),
             quiet: { [unowned self] _ in
                 silences += 1
                 return []
-            }, loop: loop,
-            log: log, restart: { [unowned self] in restarts += 1 })
-        halted.start { [unowned self] in ends += 1 }
+            }, loop: loop, log: log, restart: { [unowned self] in restarts += 1 })
+    }
+
+    private func halt(_ fault: StationFault = .configuration("bitgate.toml:3:1: what is wrong")) -> SilentBox {
+        // What the last one asked of the loop is over.
+        loop.settle()
+        let halted = start().silent(fault)
+        halted.start()
+        halted.stay { [unowned self] in ends += 1 }
         loop.pollDescriptors()
         return halted
     }
 
-    private func complete() -> (any Box)? {
-        BoxStart.completeWipe(
-            SalvagedConfiguration(from: file), from: file, host: .any, forgetKeys: {}, lines: opening(), loop: loop,
-            log: log,
-            restart: { [unowned self] in restarts += 1 })
-    }
+    private func complete() -> (any Box)? { start().completeWipe() }
 
     /// A box that has been here, and its identity's file.
     private func inhabit() throws -> Data {
@@ -139,7 +140,7 @@ final class HaltedStationTests: XCTestCase {
         }
     }
 
-    private func shown(_ halted: HaltedStation) -> [PanelSign?] { halted.panel.report?.lamps.map(\.sign) ?? [] }
+    private func shown(_ halted: SilentBox) -> [PanelSign?] { halted.panel.report?.lamps.map(\.sign) ?? [] }
 
     // MARK: Faults
 
@@ -270,10 +271,8 @@ final class HaltedStationTests: XCTestCase {
             let premises = Premises(
                 state: try StateDirectory(state), configuration: configuration, configurationPath: file,
                 unknownPlaces: found.unknownPlaces, host: .any, forgetKeys: {}, panel: panel)
-            guard case .incomplete(let failures) = PanicWipe.run(with: premises.wipe(.panic)) else {
-                return XCTFail(wrong)
-            }
-            XCTAssertEqual(failures.map(\.step), [.removeTraces], wrong)
+            let failures = premises.wipe(.panic)?.failures ?? []
+            XCTAssertEqual(failures.map(\.step), ["removeTraces"], wrong)
             XCTAssertTrue(failures.first?.reason.contains(key + ": unknown") ?? false, "\(failures)")
             XCTAssertThrowsError(try identity(), "what is found is destroyed")
             XCTAssertEqual(try Data(contentsOf: URL(fileURLWithPath: file)), Data(wrong.utf8))
@@ -301,7 +300,7 @@ final class HaltedStationTests: XCTestCase {
         try Data().write(to: URL(fileURLWithPath: helper + "/pending"))
         // Nobody answers here, so that it cannot be completed.
         let box = try XCTUnwrap(complete())
-        XCTAssertTrue(box is BlockedStation)
+        XCTAssertTrue(box is SilentBox)
         XCTAssertThrowsError(try identity())
         box.stop()
     }
@@ -334,6 +333,18 @@ final class HaltedStationTests: XCTestCase {
         XCTAssertEqual(restarts, 1)
         XCTAssertNotEqual(try identity(), before)
         halted.stop()
+    }
+
+    func testAWipeThatWasBegunIsCarriedOutThoughTheBoxIsToStop() throws {
+        try write(harmless[0])
+        let before = try inhabit()
+        let halted = halt()
+        XCTAssertEqual(halted.beginWipe().state, .wiping)
+        halted.stop()
+        loop.advance(by: .seconds(1))
+        XCTAssertNotEqual(try identity(), before)
+        XCTAssertEqual(restarts, 0)
+        XCTAssertEqual(lines["GPIO17"]?.level, false)
     }
 
     func testAStateThatCannotBeTakenIsDestroyedAllTheSameAndTheWipeIsNotForgotten() throws {
@@ -422,7 +433,7 @@ final class HaltedStationTests: XCTestCase {
         try FileManager.default.createDirectory(
             atPath: state + "/" + WipeMarkers.stateName + "/x", withIntermediateDirectories: true)
         let box = try XCTUnwrap(complete())
-        XCTAssertTrue(box is BlockedStation)
+        XCTAssertTrue(box is SilentBox)
         XCTAssertEqual(restarts, 0)
         box.stop()
     }
