@@ -83,7 +83,7 @@ final class AnnounceFeature: MeshFeature {
                 Announcement(
                     peer: sender, link: arrival.link, looksDirect: arrival.looksDirect, isNew: former == nil,
                     becameConnected: becameConnected, frame: arrival.frame)))
-        mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
+        mesh.offerToGossip(arrival)
         return true
     }
 

@@ -13,7 +13,7 @@ final class FragmentFeature: MeshFeature {
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         // Our own, offered back by sync: gossip may keep it, there is nothing to learn from it.
         if arrival.sender == mesh.me {
-            if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer)) }
+            if arrival.isBroadcast { mesh.offerToGossip(arrival) }
             return .accepted(relay: false)
         }
         let isForUs = arrival.isBroadcast || arrival.recipient == mesh.me
@@ -30,7 +30,7 @@ final class FragmentFeature: MeshFeature {
             mesh.drops.count(.malformedPayload)
             return .accepted(relay: false)
         }
-        if arrival.isBroadcast { mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer)) }
+        if arrival.isBroadcast { mesh.offerToGossip(arrival) }
         switch outcome {
         case .stored: break
         case .complete(let joined): mesh.receiveReassembled(joined, of: arrival)

@@ -10,7 +10,7 @@ final class GroupMessageFeature: MeshFeature {
     func handle(_ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         if arrival.isBroadcast {
             if arrival.frame.payload().flatMap({ GroupEnvelope(payload: $0) }) != nil {
-                mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
+                mesh.offerToGossip(arrival)
             } else {
                 mesh.drops.count(.malformedPayload)
             }

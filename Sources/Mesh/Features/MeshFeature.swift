@@ -43,10 +43,15 @@ struct Arrival {
     /// The peer bound to the link, or the sender where the guard says so (chapter 03 B3). Of a packet put together from
     /// fragments, the fragments' sender (B2).
     let ingressPeer: PeerID
+    /// Who is accountable for the room it takes.
+    let bringer: Bringer
     /// An answer to our sync request.
     let isSyncAnswer: Bool
     /// Put together from fragments: never direct, never relayed.
     let isReassembled: Bool
+    /// As far as an unsigned TTL can tell, the last frame of it was sent on this very link: a hint for a handler with
+    /// other proof of who is there.
+    let cameDirectly: Bool
     /// Handled before; not relayed again.
     let isRepeat: Bool
 
@@ -57,13 +62,18 @@ struct Arrival {
     let recipient: PeerID?
     let timestamp: WallTime
 
-    init(_ view: FrameView, link: LinkID, admission: PacketGate.Admission, isReassembled: Bool) {
+    init(
+        _ view: FrameView, link: LinkID, boundPeer: PeerID?, admission: PacketGate.Admission, isReassembled: Bool,
+        cameDirectly: Bool
+    ) {
         frame = Frame(view)
         self.link = link
         ingressPeer = admission.ingressPeer
+        bringer = boundPeer.map { .neighbour($0) } ?? .unmet
         isSyncAnswer = admission.isSyncAnswer
         isRepeat = admission.isRepeat
         self.isReassembled = isReassembled
+        self.cameDirectly = cameDirectly
         type = view.type
         ttl = isReassembled ? 0 : view.ttl
         sender = view.senderID
@@ -74,6 +84,16 @@ struct Arrival {
     var isBroadcast: Bool { recipient == nil || recipient == .broadcast }
     /// As far as an unsigned TTL can tell: a hint (chapter 03 A11).
     var looksDirect: Bool { ttl == Packet.originTTL }
+}
+
+/// Who is accountable for the room that a packet takes where it is kept. Senders are not: a link may bring packets in
+/// any number of invented names.
+public enum Bringer: Hashable, Sendable {
+    case us
+    /// All links that are bound to nobody, together.
+    case unmet
+    /// The peer that the link is bound to.
+    case neighbour(PeerID)
 }
 
 /// What a handler found out about a packet.
@@ -115,7 +135,7 @@ enum MeshOccurrence {
     case removed(PeerID)
     /// A packet that gossip may carry on: verified where its type is signed, and broadcast.
     /// `heardFrom` is the neighbour it came from, nil for a packet of ours.
-    case publishable(Frame, heardFrom: PeerID?)
+    case publishable(Frame, heardFrom: PeerID?, bringer: Bringer)
     /// Broadcast trains of fragments that make no progress (chapter 04 §6.5).
     case stalled([FragmentStreamID])
     /// The 5 s tick; the count runs 1 … 6 (chapter 03 B17).

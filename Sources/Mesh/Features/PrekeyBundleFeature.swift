@@ -7,12 +7,14 @@ import Wire
 /// itself, it waits.
 final class PrekeyBundleFeature: MeshFeature {
     let types: [MessageType] = [.prekeyBundle]
-    let interests: MeshOccurrence.Kinds = [.announced, .life]
+    let interests: MeshOccurrence.Kinds = [.announced, .life, .tick]
     let isTimed = false
 
     private struct Parked {
         let frame: Frame
         let heardFrom: PeerID
+        let bringer: Bringer
+        let since: Instant
     }
 
     /// The latest an owner.
@@ -25,7 +27,7 @@ final class PrekeyBundleFeature: MeshFeature {
             return .accepted(relay: false)
         }
         guard let key = mesh.boundSigningKey(of: owner) else {
-            park(arrival)
+            park(arrival, at: mesh.now.monotonic)
             mesh.drops.count(.unknownAuthor)
             return .unknownAuthor(relay: true)
         }
@@ -34,7 +36,7 @@ final class PrekeyBundleFeature: MeshFeature {
             return .forged
         }
         report(bundle, in: mesh)
-        mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
+        mesh.offerToGossip(arrival)
         return .accepted(relay: true)
     }
 
@@ -46,7 +48,10 @@ final class PrekeyBundleFeature: MeshFeature {
                 let bundle = verified(waiting.frame, under: key, in: mesh)
             else { return mesh.drops.count(.badSignature) }
             report(bundle, in: mesh)
-            mesh.tellFeatures(.publishable(waiting.frame, heardFrom: waiting.heardFrom))
+            mesh.tellFeatures(.publishable(waiting.frame, heardFrom: waiting.heardFrom, bringer: waiting.bringer))
+        case .tick:
+            guard !parked.isEmpty, mesh.maintenance.isCleanup else { return }
+            parked = parked.filter { mesh.now.monotonic - $0.value.since < SyncLimits.parkedPrekeyLife }
         case .stopping: parked.removeAll()
         default: break
         }
@@ -60,9 +65,20 @@ final class PrekeyBundleFeature: MeshFeature {
         frame.payload().flatMap { PrekeyBundle(payload: $0) }.flatMap { NoisePublicKey($0.noisePublicKey) }
     }
 
-    private func park(_ arrival: Arrival) {
-        guard parked[arrival.sender] != nil || parked.count < SyncLimits.parkedPrekeyOwners else { return }
-        parked[arrival.sender] = Parked(frame: arrival.frame, heardFrom: arrival.ingressPeer)
+    /// Nothing of it is verified yet, so what has to go is of whoever brought most.
+    private func park(_ arrival: Arrival, at now: Instant) {
+        guard arrival.frame.bytes.count <= SyncLimits.stateFrameBytes else { return }
+        if parked[arrival.sender] == nil, parked.count >= SyncLimits.parkedPrekeyOwners {
+            var loads: [Bringer: Int] = [:]
+            for waiting in parked.values { loads[waiting.bringer, default: 0] += 1 }
+            let least = parked.min { a, b in
+                let (here, there) = (loads[a.value.bringer] ?? 0, loads[b.value.bringer] ?? 0)
+                return (there, a.value.since, a.key) < (here, b.value.since, b.key)
+            }
+            if let least { parked[least.key] = nil }
+        }
+        parked[arrival.sender] = Parked(
+            frame: arrival.frame, heardFrom: arrival.ingressPeer, bringer: arrival.bringer, since: now)
     }
 
     private func verified(
@@ -86,7 +102,7 @@ extension MeshNode {
         guard isRunning, let payload = bundle.encoded() else { return }
         let packet = Packet(type: .prekeyBundle, timestamp: now.wall, senderID: me, payload: payload)
         guard let frame = originate(packet, signed: true)?.frame else { return }
-        tellFeatures(.publishable(frame, heardFrom: nil))
+        tellFeatures(.publishable(frame, heardFrom: nil, bringer: .us))
     }
 
     /// The signing key that a verified announce bound to exactly this Noise key.

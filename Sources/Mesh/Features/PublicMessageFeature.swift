@@ -55,7 +55,7 @@ final class PublicMessageFeature: MeshFeature {
 
     private func deliver(_ packet: Packet, _ arrival: Arrival, in mesh: MeshNode) {
         guard let nickname = mesh.nickname(of: packet.senderID) else { return mesh.drops.count(.unknownAuthor) }
-        mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
+        mesh.offerToGossip(arrival)
         // Our own, offered back by sync: kept for others, no news here (chapter 04 §8.2).
         guard packet.senderID != mesh.me else { return }
         guard let text = String(validating: packet.payload, as: UTF8.self) else {
@@ -85,7 +85,7 @@ extension MeshNode {
         else { return nil }
         let packet = Packet(type: .message, timestamp: now.wall, senderID: me, payload: payload)
         guard let sent = originate(packet, signed: true) else { return nil }
-        tellFeatures(.publishable(sent.frame, heardFrom: nil))
+        tellFeatures(.publishable(sent.frame, heardFrom: nil, bringer: .us))
         return PublicMessage(
             sender: me, nickname: announcer.name, text: text, timestamp: now.wall,
             stableID: StableMessageID.make(sender: me, timestamp: now.wall, content: text), isReplay: false)

@@ -28,7 +28,7 @@ final class SignedBroadcastFeature: MeshFeature {
             return .forged
         case .verified:
             if arrival.type == .fileTransfer, arrival.isBroadcast {
-                mesh.tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer))
+                mesh.offerToGossip(arrival)
             }
             return .accepted(relay: true)
         }

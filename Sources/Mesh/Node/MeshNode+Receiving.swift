@@ -27,7 +27,9 @@ extension MeshNode {
             if !hasMet { knownDeadline = deadline }
         case .fresh(let admission):
             guard linkTable.admitPacket(on: link, at: now.monotonic) else { return drops.count(.linkBudget) }
-            process(view, admission, link: link, isReassembled: false)
+            process(
+                view, admission, link: link, boundPeer: ingress.peer, isReassembled: false,
+                cameDirectly: view.ttl == Packet.originTTL)
         }
     }
 
@@ -48,16 +50,21 @@ extension MeshNode {
             case .fresh(let admission):
                 count(.packetsReassembled)
                 let attributed = admission.attributed(to: fragment.sender)
-                process(view, attributed, link: fragment.link, isReassembled: true)
+                process(
+                    view, attributed, link: fragment.link, boundPeer: linkTable[fragment.link]?.peer,
+                    isReassembled: true, cameDirectly: fragment.looksDirect)
             }
         }
     }
 
     private func process(
-        _ view: FrameView, _ admission: PacketGate.Admission, link: LinkID, isReassembled: Bool
+        _ view: FrameView, _ admission: PacketGate.Admission, link: LinkID, boundPeer: PeerID?, isReassembled: Bool,
+        cameDirectly: Bool
     ) {
         count(.packetsAccepted)
-        let arrival = Arrival(view, link: link, admission: admission, isReassembled: isReassembled)
+        let arrival = Arrival(
+            view, link: link, boundPeer: boundPeer, admission: admission, isReassembled: isReassembled,
+            cameDirectly: cameDirectly)
         registry.touch(arrival.ingressPeer, at: now.monotonic)
         traffic.note(at: now.monotonic)
         if arrival.isSyncAnswer {
@@ -76,6 +83,11 @@ extension MeshNode {
             gate.record(admission, view, judgement, isReassembled: isReassembled, at: now.monotonic)
         }
         if !isReassembled, !admission.isRepeat { relay(arrival, key: admission.key, verdict) }
+    }
+
+    /// What gossip may carry on.
+    func offerToGossip(_ arrival: Arrival) {
+        tellFeatures(.publishable(arrival.frame, heardFrom: arrival.ingressPeer, bringer: arrival.bringer))
     }
 
     /// Its author's and its bringer's. A stranger's is of no use, and would take the room of somebody's that is.

@@ -195,7 +195,8 @@ extension MeshNode {
         while let fragment = trains.takeDue(at: now.monotonic) {
             if transmit(fragment) { count(.fragmentsSent) }
             if fragment.frame.isBroadcast {
-                tellFeatures(.publishable(fragment.frame, heardFrom: fragment.ingressPeer))
+                let bringer = fragment.ingressPeer.map { Bringer.neighbour($0) } ?? .us
+                tellFeatures(.publishable(fragment.frame, heardFrom: fragment.ingressPeer, bringer: bringer))
             }
         }
     }

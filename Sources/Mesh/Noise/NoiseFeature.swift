@@ -45,6 +45,12 @@ final class NoiseFeature: MeshFeature {
     private func receive(handshake message: [UInt8], _ arrival: Arrival, in mesh: MeshNode) -> Verdict {
         let sender = arrival.sender
         let isHome = mesh.linkTable[arrival.link]?.peer == sender || !mesh.linkTable.hasDirectLink(to: sender)
+        // Whoever has proven where it is does not come from somewhere else: each such start would cost the session 20 s
+        // of being able to receive only.
+        guard isHome || !mesh.isNoiseProven(sender) || !sessions.isEstablished(with: sender) else {
+            mesh.drops.count(.handshakeLimit)
+            return .unknownAuthor(relay: false)
+        }
         let reception = sessions.receive(
             message, from: sender, on: arrival.link, isHome ? .likely : .elsewhere, surroundings(in: mesh),
             at: mesh.now.monotonic, using: &mesh.random)
@@ -139,7 +145,7 @@ final class NoiseFeature: MeshFeature {
         guard let session = sessions[peer]?.session else { return }
         mesh.count(.sessionsEstablished)
         exchanges[peer] = PeerStateExchange(generation: session.generation)
-        if let arrival, arrival.looksDirect, mesh.linkTable.prove(arrival.link, as: peer) {
+        if let arrival, arrival.cameDirectly, mesh.linkTable.prove(arrival.link, as: peer) {
             mesh.emit(.linkProven(arrival.link, peer))
         }
         mesh.emit(.sessionEstablished(peer, fingerprint: session.fingerprint))

@@ -14,12 +14,19 @@ public struct GossipEntry: Sendable {
     public internal(set) var frame: Frame
     /// The neighbour it was last heard from, and when: it is not echoed back at once.
     var heardFrom: PeerID?
+    /// Who brought it first.
+    let bringer: Bringer
+    /// The stream a fragment belongs to; nil for anything else. Found once: a fragment may have to be inflated for it.
+    let fragmentStream: FragmentStreamID?
     var heardAt: Instant
     /// Of an announce: since when one of its sender has been held without a break.
     var presentSince: Instant
 
     /// `nil` when the body does not inflate.
-    public init?(_ frame: Frame, heardFrom: PeerID? = nil, memory: FrameMemory? = nil, at now: Instant) {
+    /// - Parameter bringer: by default the neighbour it was heard from.
+    public init?(
+        _ frame: Frame, heardFrom: PeerID? = nil, bringer: Bringer? = nil, memory: FrameMemory? = nil, at now: Instant
+    ) {
         let identifiers = memory.map { $0.identifiers(of: frame) } ?? FrameIdentifiers(frame)
         guard let identifiers else { return nil }
         id = identifiers.id
@@ -29,14 +36,12 @@ public struct GossipEntry: Sendable {
         timestamp = frame.timestamp
         self.frame = frame
         self.heardFrom = heardFrom
+        self.bringer = bringer ?? heardFrom.map { .neighbour($0) } ?? .us
+        fragmentStream =
+            frame.type == .fragment
+            ? frame.withView { $0.withPayload { FragmentHeader(payload: $0)?.streamID } } ?? nil : nil
         heardAt = now
         presentSince = now
-    }
-
-    /// The stream a fragment belongs to; `nil` for anything else.
-    var fragmentStream: FragmentStreamID? {
-        guard type == .fragment else { return nil }
-        return frame.withView { $0.withPayload { FragmentHeader(payload: $0)?.streamID } } ?? nil
     }
 
     /// What goes out as an answer: the received bytes with TTL 0 and the RSR flag (§7.2).

@@ -25,8 +25,14 @@ struct GossipFamily {
         var entry: GossipEntry
         /// Counts up with every arrival, also over restarts where there is an archive.
         var arrival: UInt64
-        /// The neighbour that brought it first; nil for our own and what the archive held.
-        let bringer: PeerID?
+        /// Of the copy that came first. What the archive held counts as ours.
+        let bringer: Bringer
+    }
+
+    /// What one bringer has here.
+    private struct Load {
+        var chain = SlotChains.Chain()
+        var bytes = 0
     }
 
     private var slots: [Slot] = []
@@ -38,7 +44,7 @@ struct GossipFamily {
     private var senderLinks = SlotChains()
     private var senders: [PeerID: SlotChains.Chain] = [:]
     private var bringerLinks = SlotChains()
-    private var bringers: [PeerID?: SlotChains.Chain] = [:]
+    private var bringers: [Bringer: Load] = [:]
     private var nextArrival: UInt64 = 0
 
     init(_ limits: GossipPolicy.Family, tracksChanges: Bool = false) {
@@ -72,7 +78,9 @@ struct GossipFamily {
     mutating func insert(_ entry: GossipEntry, restored: UInt64? = nil) -> Insertion {
         guard limits.capacity > 0, entry.frame.bytes.count <= limits.bytes else { return .refused }
         if let slot = slotOf[entry.id] {
-            bytes += entry.frame.bytes.count - slots[slot].entry.frame.bytes.count
+            let growth = entry.frame.bytes.count - slots[slot].entry.frame.bytes.count
+            bytes += growth
+            bringers[slots[slot].bringer]?.bytes += growth
             slots[slot].entry = entry
             changes?.note(entry.id)
             trim()
@@ -124,15 +132,16 @@ struct GossipFamily {
 
     private var mostDispensable: Int? {
         guard limits.sparesSmallBringers else { return arrivals.oldest }
-        var largest: SlotChains.Chain?
-        for chain in bringers.values {
-            guard let other = largest, let here = chain.oldest, let there = other.oldest else {
-                largest = largest ?? chain
+        let isShortOfBytes = bytes > limits.bytes
+        var largest: (load: Int, oldest: Int)?
+        for bringer in bringers.values {
+            guard let oldest = bringer.chain.oldest else { continue }
+            let load = isShortOfBytes ? bringer.bytes : bringer.chain.count
+            // Of equals the one whose oldest is older.
+            if let other = largest, (load, slots[other.oldest].arrival) <= (other.load, slots[oldest].arrival) {
                 continue
             }
-            // Of equals the one whose oldest is older.
-            let isLarger = (chain.count, slots[there].arrival) > (other.count, slots[here].arrival)
-            if isLarger { largest = chain }
+            largest = (load, oldest)
         }
         return largest?.oldest
     }
@@ -141,10 +150,10 @@ struct GossipFamily {
         let slot: Int
         if let reused = free.popLast() {
             slot = reused
-            slots[slot] = Slot(entry: entry, arrival: nextArrival, bringer: entry.heardFrom)
+            slots[slot] = Slot(entry: entry, arrival: nextArrival, bringer: entry.bringer)
         } else {
             slot = slots.count
-            slots.append(Slot(entry: entry, arrival: nextArrival, bringer: entry.heardFrom))
+            slots.append(Slot(entry: entry, arrival: nextArrival, bringer: entry.bringer))
         }
         nextArrival &+= 1
         slotOf[entry.id] = slot
@@ -152,7 +161,8 @@ struct GossipFamily {
         arrivalLinks.append(slot, to: &arrivals)
         senderLinks.append(slot, to: &senders[entry.sender, default: SlotChains.Chain()])
         if limits.sparesSmallBringers {
-            bringerLinks.append(slot, to: &bringers[entry.heardFrom, default: SlotChains.Chain()])
+            bringerLinks.append(slot, to: &bringers[entry.bringer, default: Load()].chain)
+            bringers[entry.bringer]?.bytes += entry.frame.bytes.count
         }
         bytes += entry.frame.bytes.count
     }
@@ -167,8 +177,9 @@ struct GossipFamily {
             senders[entry.sender] = chain.count > 0 ? chain : nil
         }
         if let bringer = bringers.index(forKey: slots[slot].bringer) {
-            bringerLinks.remove(slot, from: &bringers.values[bringer])
-            if bringers.values[bringer].count == 0 { bringers.remove(at: bringer) }
+            bringerLinks.remove(slot, from: &bringers.values[bringer].chain)
+            bringers.values[bringer].bytes -= entry.frame.bytes.count
+            if bringers.values[bringer].chain.count == 0 { bringers.remove(at: bringer) }
         }
         bytes -= entry.frame.bytes.count
         free.append(slot)

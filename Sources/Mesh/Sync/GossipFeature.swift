@@ -45,9 +45,9 @@ final class GossipFeature: MeshFeature {
         case .stopping:
             nextUpkeep = .distantFuture
             writeArchive(in: mesh)
-        case .publishable(let frame, let heardFrom):
+        case .publishable(let frame, let heardFrom, let bringer):
             guard mesh.isClockTrusted else { return }
-            _ = store.insert(frame, heardFrom: heardFrom, memory: mesh.memory, at: mesh.now)
+            store.insert(frame, heardFrom: heardFrom, bringer: bringer, memory: mesh.memory, at: mesh.now)
         case .removed(let peer): store.forgetPresence(of: peer)
         default: break
         }

@@ -19,7 +19,7 @@ public struct GossipStore {
         case stale
         /// Dated ahead of our clock.
         case future
-        /// Of a type that is never carried, a family switched off, or undecodable.
+        /// Of a type that is never carried, a family switched off, undecodable, or larger than anybody makes it.
         case notCarried
         /// Held before and let go of.
         case remembered
@@ -70,7 +70,7 @@ public struct GossipStore {
 
     @discardableResult
     public mutating func insert(
-        _ frame: Frame, heardFrom: PeerID? = nil, memory: FrameMemory? = nil, at now: Now
+        _ frame: Frame, heardFrom: PeerID? = nil, bringer: Bringer? = nil, memory: FrameMemory? = nil, at now: Now
     ) -> Outcome {
         guard frame.isBroadcast else { return .refused(.directed) }
         let type = frame.type
@@ -80,9 +80,10 @@ public struct GossipStore {
             return .refused(.future)
         }
         guard timestamp >= now.wall.cutoff(age: maxAge) else { return .refused(.stale) }
-        guard let entry = GossipEntry(frame, heardFrom: heardFrom, memory: memory, at: now.monotonic) else {
-            return .refused(.notCarried)
-        }
+        guard
+            let entry = GossipEntry(
+                frame, heardFrom: heardFrom, bringer: bringer, memory: memory, at: now.monotonic)
+        else { return .refused(.notCarried) }
         switch type {
         case .announce: return put(announce: entry)
         case .message: return Outcome(messages.insert(entry))
@@ -109,6 +110,7 @@ public struct GossipStore {
 
     /// The latest arrival replaces, also with an older timestamp (T7).
     private mutating func put(announce entry: GossipEntry) -> Outcome {
+        guard entry.frame.bytes.count <= SyncLimits.stateFrameBytes else { return .refused(.notCarried) }
         if announces.replace(entry, for: entry.sender) { return .replaced }
         if let capacity = policy.announces { announces.makeRoom(capacity: capacity, sparing: me) }
         announces.put(entry, for: entry.sender)
@@ -117,7 +119,7 @@ public struct GossipStore {
 
     /// One slot for each owner, who is named inside; a newer packet replaces, and nothing but age makes room.
     private mutating func put(prekeys entry: GossipEntry) -> Outcome {
-        guard let bundle = entry.frame.payload().flatMap({ PrekeyBundle(payload: $0) }),
+        guard entry.frame.bytes.count <= SyncLimits.stateFrameBytes, let bundle = entry.frame.payload().flatMap({ PrekeyBundle(payload: $0) }),
             let owner = NoisePublicKey(bundle.noisePublicKey)?.peerID
         else { return .refused(.notCarried) }
         if let held = prekeys[owner] {

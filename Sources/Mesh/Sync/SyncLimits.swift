@@ -28,6 +28,11 @@ public enum SyncLimits {
     static let prekeyMaxAgeMilliseconds: UInt64 = 86_400_000
     /// §12.2: bundles of owners whose key is unknown, the latest an owner.
     static let parkedPrekeyOwners = 64
+    /// Ours: how long a bundle waits for its owner's announce.
+    static let parkedPrekeyLife = Interval.minutes(10)
+    /// Bytes of an announce or a bundle that is kept: ours. Unknown fields are skipped, so that either may be stuffed
+    /// with a megabyte of them; the largest bundle has 404 bytes (chapter 01 §9.5).
+    static let stateFrameBytes = 4_096
     /// §9.2, gateway policy: of the capacity of an unsigned family, what one sender ID may fill.
     static let unsignedShare = 4
 

@@ -72,6 +72,17 @@ final class NoiseAttackTests: XCTestCase {
         XCTAssertEqual(mesh.nodes[1].privateTexts, ["before", "after"])
     }
 
+    func testHandshakesFromElsewhereDoNotKeepAProvenNeighbourWaiting() throws {
+        let mesh = threeNodes()
+        let hostile = try link(of: 1, to: 2, in: mesh)
+        for round in 0..<60 as Range<UInt64> {
+            try inject(.noiseHandshake, firstMessage(round), from: mesh.peer(0), into: 1, on: hostile, mesh)
+            XCTAssertEqual(mesh.tell("\(round)", from: 1, to: 0), .sent)
+            mesh.run(for: .seconds(1))
+        }
+        XCTAssertEqual(mesh.nodes[0].privateTexts, (0..<60).map { "\($0)" })
+    }
+
     func testCiphertextStormNeitherEndsNorStartsAnything() throws {
         let mesh = threeNodes()
         let hostile = try link(of: 1, to: 2, in: mesh)

@@ -92,6 +92,16 @@ final class NoiseMeshTests: XCTestCase {
         XCTAssertEqual(mesh.nodes[1].drops[.noiseRefused], 0)
     }
 
+    func testALinkTooNarrowForAWholeHandshakeIsProvenToo() {
+        let mesh = SimulatedMesh.line(2, SimulatedMesh.Conditions(frameLimit: 182))
+        mesh.tell("hello", from: 0, to: 1)
+        mesh.run(for: .seconds(10))
+        XCTAssertEqual(mesh.nodes[1].privateTexts, ["hello"])
+        for (node, other) in [(0, 1), (1, 0)] {
+            XCTAssertTrue(mesh.nodes[node].mesh.isNoiseProven(mesh.peer(other)))
+        }
+    }
+
     // MARK: Several hops
 
     func testDistantPeersTalkInOrderAsPhonesWantIt() throws {

@@ -68,6 +68,56 @@ final class CarriedTypesTests: XCTestCase {
         XCTAssertEqual(node.node.gossip.store.prekeys[owners[0].id]?.id, later.id)
     }
 
+    /// Unknown fields are skipped, so that a genuine bundle can be made as large as a packet may be.
+    func testStuffedBundlesAndAnnouncesAreNotKept() throws {
+        var random = SeededRandom(seed: 1)
+        let stuffing: [UInt8] = [0x7f, 0x0f, 0xff] + random.bytes(4_095)
+        let node = NodeHarness()
+        let link = try node.meet(owner)
+        node.receive(try owner.frame(.prekeyBundle, bundle(owner) + stuffing, at: node.now), on: link)
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 0)
+        let stranger = ScriptedPeer(seed: 9)
+        node.receive(
+            try stranger.frame(.prekeyBundle, bundle(stranger) + stuffing, at: node.now, ttl: 5), on: link)
+        node.receive(try stranger.announce(at: node.now, ttl: 5), on: link)
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, 0)
+
+        var store = GossipStore()
+        for (size, outcome) in [(3_900, GossipStore.Outcome.stored), (4_200, .refused(.notCarried))] {
+            let announce = try GossipSamples.frame(.announce, sender: UInt64(size), payload: random.bytes(size))
+            XCTAssertEqual(store.insert(announce, at: GossipSamples.now), outcome)
+        }
+    }
+
+    func testBundlesInInventedNamesKeepNobodyElsesFromWaiting() throws {
+        let node = NodeHarness()
+        let hostile = try node.meet(ScriptedPeer(seed: 9))
+        let link = try node.meet(neighbour)
+        func bring(_ peers: [ScriptedPeer], on link: LinkID) throws {
+            for peer in peers {
+                node.receive(try peer.frame(.prekeyBundle, bundle(peer), at: node.now, ttl: 5), on: link)
+            }
+        }
+        let owners = (0..<20).map { ScriptedPeer(seed: 100 + UInt64($0)) }
+        try bring(Array(owners[..<10]), on: link)
+        try bring((0..<100).map { ScriptedPeer(seed: 1_000 + UInt64($0)) }, on: hostile)
+        node.advance(by: .seconds(5))
+        try bring(Array(owners[10...]), on: link)
+        for peer in owners { node.receive(try peer.announce(at: node.now, ttl: 5), on: link) }
+        XCTAssertEqual(node.node.gossip.store.prekeys.count, owners.count)
+    }
+
+    func testBundleWaitsTenMinutes() throws {
+        for (minutes, count) in [(9, 1), (11, 0)] {
+            let node = NodeHarness()
+            let link = try node.meet(neighbour)
+            node.receive(try owner.frame(.prekeyBundle, bundle(owner), at: node.now, ttl: 5), on: link)
+            node.advance(by: .minutes(minutes))
+            node.receive(try owner.announce(at: node.now, ttl: 5), on: link)
+            XCTAssertEqual(node.node.gossip.store.prekeys.count, count)
+        }
+    }
+
     func testBundleThatProvesNothingIsNeitherKeptNorRelayed() throws {
         let node = NodeHarness()
         let link = try node.meet(owner)
@@ -125,6 +175,40 @@ final class CarriedTypesTests: XCTestCase {
             on: link)
         XCTAssertEqual(node.node.gossip.store.groupMessages.count, 1)
         XCTAssertEqual(relayed(node, .groupMessage), 3)
+    }
+
+    /// A link that is bound to nobody may claim any name, and all of them count as one.
+    func testGroupMessagesInInventedNamesPushOutNoneOfANeighbours() throws {
+        for isReassembled in [false, true] {
+            let node = NodeHarness()
+            let link = try node.meet(neighbour)
+            let hostile = node.addLink()
+            func bring(_ number: Int, _ sender: ScriptedPeer, on link: LinkID) throws {
+                let payload = try XCTUnwrap(
+                    GroupEnvelope(
+                        groupID: [UInt8](repeating: 1, count: 16), epoch: UInt32(number),
+                        nonce: [UInt8](repeating: 2, count: 12), ciphertext: [UInt8](repeating: 3, count: 40)
+                    ).encoded())
+                let frame = try sender.frame(.groupMessage, payload, at: node.now, ttl: 5, isSigned: false)
+                guard isReassembled, link == hostile else { return node.receive(frame, on: link) }
+                var fragment: [UInt8] = []
+                fragment.append(bigEndian: UInt64(number))
+                fragment.append(bigEndian: UInt16(0))
+                fragment.append(bigEndian: UInt16(1))
+                fragment += [MessageType.groupMessage.rawValue] + frame.bytes
+                node.receive(
+                    try sender.frame(.fragment, fragment, at: node.now, ttl: 5, isSigned: false), on: link)
+            }
+            for number in 0..<100 { try bring(number, neighbour, on: link) }
+            let kept = node.node.gossip.store.groupMessages.count
+            for number in 0..<400 {
+                try bring(1_000 + number, ScriptedPeer(seed: 2_000 + UInt64(number)), on: hostile)
+                node.advance(by: .milliseconds(50))
+            }
+            let held = node.node.gossip.store.groupMessages.inOrder
+            XCTAssertEqual(held.filter { $0.sender == neighbour.id }.count, kept)
+            XCTAssertGreaterThan(held.filter { $0.sender != neighbour.id }.count, 50)
+        }
     }
 
     func testGroupMessageIsServedAsItWas() throws {

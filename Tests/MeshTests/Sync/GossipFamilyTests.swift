@@ -54,6 +54,25 @@ final class GossipFamilyTests: XCTestCase {
         XCTAssertNotNil(family[more[0]])
     }
 
+    func testAFewLargePacketsOfOneNeighbourPushOutNoneOfManySmallOnesOfAnother() throws {
+        var policy = GossipPolicy.gateway.messages
+        policy.bytes = 100_000
+        var family = GossipFamily(policy)
+        func bring(_ number: Int, by neighbour: UInt64, padding: Int) throws -> PacketID {
+            var random = SeededRandom(seed: UInt64(number))
+            let frame = try GossipSamples.frame(payload: GossipSamples.numbered(number) + random.bytes(padding))
+            let entry = try XCTUnwrap(
+                GossipEntry(frame, heardFrom: PeerID(value: neighbour), at: GossipSamples.now.monotonic))
+            XCTAssertEqual(family.insert(entry), .added)
+            return entry.id
+        }
+        let small = try (0..<200).map { try bring($0, by: 1, padding: 100) }
+        let large = try (1_000..<1_010).map { try bring($0, by: 2, padding: 30_000) }
+        XCTAssertEqual(small.filter { family[$0] != nil }.count, small.count)
+        XCTAssertEqual(large.filter { family[$0] != nil }, Array(large.suffix(2)))
+        XCTAssertLessThanOrEqual(family.bytes, policy.bytes)
+    }
+
     func testKnownPacketIsReplacedInItsPosition() throws {
         var family = family()
         let entries = try (0..<3).map { try entry($0) }
