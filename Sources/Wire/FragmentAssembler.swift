@@ -5,7 +5,8 @@ import Basics
 /// A set of fragments is keyed by sender and stream ID. Every fragment's own total counts: fragments are easily forged,
 /// so one that contradicts the others must not throw the set away.
 public struct FragmentAssembler: Sendable {
-    /// What is evicted over a cap is always the set that started earliest.
+    /// Over a cap the set that started earliest is evicted; over a cap of one sender, the earliest on the link that
+    /// holds most in that sender's name, since names are easily forged and links are not.
     public struct Limits: Sendable {
         /// Sets in flight.
         public var sets = 128
@@ -111,7 +112,11 @@ public struct FragmentAssembler: Sendable {
     private mutating func open(
         _ key: Key, link: LinkID, isBroadcast: Bool, at now: Instant
     ) -> Dictionary<Key, FragmentSet>.Index? {
-        evictOldest(whileMoreThan: limits.setsPerSource - 1) { other, _ in other.sender == key.sender }
+        while sets.count(where: { $0.key.sender == key.sender }) >= limits.setsPerSource,
+            let victim = mostDispensable(of: key.sender, for: link, by: { _ in 1 })
+        {
+            sets[victim] = nil
+        }
         evictOldest(whileMoreThan: limits.setsPerSource - 1) { _, set in set.link == link }
         evictOldest(whileMoreThan: limits.sets - 1) { _, _ in true }
         sets[key] = FragmentSet(order: opened, started: now, link: link, isBroadcast: isBroadcast)
@@ -132,6 +137,19 @@ public struct FragmentAssembler: Sendable {
         }
     }
 
+    /// Of one sender's sets the earliest on the link that has most of them; of links with as much, the newcomer's. The
+    /// spared set goes only when that link has no other.
+    private func mostDispensable(
+        of sender: PeerID, for newcomer: LinkID, sparing spared: Key? = nil, by size: (FragmentSet) -> Int
+    ) -> Key? {
+        var sizes: [LinkID: Int] = [:]
+        for (key, set) in sets where key.sender == sender { sizes[set.link, default: 0] += size(set) }
+        let rank = { (key: Key, set: FragmentSet) -> (Int, Int, Int, UInt64) in
+            (sizes[set.link] ?? 0, set.link == newcomer ? 1 : 0, key == spared ? 0 : 1, ~set.order)
+        }
+        return sets.filter { $0.key.sender == sender }.max { rank($0.key, $0.value) < rank($1.key, $1.value) }?.key
+    }
+
     /// Evicts other sets until the byte caps hold; when there is no other, gives up `key` itself.
     /// - Returns: Whether `key` is still held.
     private mutating func evict(around key: Key, link: LinkID) -> Bool {
@@ -147,8 +165,13 @@ public struct FragmentAssembler: Sendable {
             let senderIsOver = ofSender > limits.bytesPerSource
             let linkIsOver = ofLink > limits.bytesPerSource
             guard senderIsOver || linkIsOver || total > limits.bytes else { return true }
+            if senderIsOver, let victim = mostDispensable(of: key.sender, for: link, sparing: key, by: \.charge) {
+                sets[victim] = nil
+                if victim == key { return false }
+                continue
+            }
             let candidates = sets.lazy.filter { other, set in
-                other != key && (senderIsOver ? other.sender == key.sender : linkIsOver ? set.link == link : true)
+                other != key && !senderIsOver && (!linkIsOver || set.link == link)
             }
             guard let oldest = candidates.min(by: { $0.value.order < $1.value.order })?.key else {
                 sets[key] = nil

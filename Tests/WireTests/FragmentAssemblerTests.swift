@@ -79,6 +79,17 @@ final class FragmentAssemblerTests: XCTestCase {
         XCTAssertEqual(try add(&assembler, sender: 1, stream: 0, 1, of: 2, link: 1), .complete([1, 1]))
     }
 
+    func testForgedSetsInASendersNameOnAnotherLinkCrowdOutNoneOfItsOwn() throws {
+        var assembler = FragmentAssembler()
+        for stream: UInt64 in 0..<3 { _ = try add(&assembler, sender: 1, stream: stream, 0, of: 2, link: 1) }
+        for stream: UInt64 in 100..<200 { _ = try add(&assembler, sender: 1, stream: stream, 0, of: 2, link: 2) }
+        for stream: UInt64 in 3..<6 { _ = try add(&assembler, sender: 1, stream: stream, 0, of: 2, link: 1) }
+        XCTAssertEqual(assembler.count, assembler.limits.setsPerSource)
+        for stream: UInt64 in 0..<6 {
+            XCTAssertEqual(try add(&assembler, sender: 1, stream: stream, 1, of: 2, link: 1), .complete([1, 1]))
+        }
+    }
+
     func testOneLinkCannotCrowdOutAnotherUnderForgedSenders() throws {
         var assembler = FragmentAssembler()
         _ = try add(&assembler, sender: 1, stream: 0, 0, of: 2, link: 1)
