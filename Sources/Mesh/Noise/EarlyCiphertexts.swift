@@ -5,6 +5,7 @@ import Wire
 struct EarlyCiphertexts {
     private struct Entry {
         let peer: PeerID
+        let link: LinkID
         let message: [UInt8]
         let arrived: Instant
     }
@@ -17,13 +18,14 @@ struct EarlyCiphertexts {
     var heldBytes: Int { bytes }
 
     /// - Returns: false when there is no room.
-    mutating func add(_ message: [UInt8], from peer: PeerID, at now: Instant) -> Bool {
+    mutating func add(_ message: [UInt8], from peer: PeerID, on link: LinkID, at now: Instant) -> Bool {
         removeAll { now - $0.arrived > NoiseSessionLimits.earlyLife }
         guard entries.count < NoiseSessionLimits.earlyTotal,
             bytes + message.count <= NoiseSessionLimits.earlyBytes,
+            entries.count(where: { $0.link == link }) < NoiseSessionLimits.earlyPerLink,
             entries.count(where: { $0.peer == peer }) < NoiseSessionLimits.earlyPerPeer
         else { return false }
-        entries.append(Entry(peer: peer, message: message, arrived: now))
+        entries.append(Entry(peer: peer, link: link, message: message, arrived: now))
         bytes += message.count
         return true
     }

@@ -75,7 +75,7 @@ final class NoiseFeature: MeshFeature {
         case .opened(let plaintext, let fingerprint, let isCurrent):
             deliver(plaintext, from: sender, fingerprint, isCurrent: isCurrent, in: mesh)
         case .early:
-            if !early.add(message, from: sender, at: now) { mesh.drops.count(.earlyCiphertextLimit) }
+            if !early.add(message, from: sender, on: arrival.link, at: now) { mesh.drops.count(.earlyCiphertextLimit) }
         case .refused:
             mesh.drops.count(.noiseRefused)
             // Only from where the peer is proven to be: anybody can send what does not open.

@@ -52,6 +52,8 @@ public enum NoiseSessionLimits {
 
     public static let earlyPerPeer = 4
     public static let earlyTotal = 32
+    /// What came in on one link: ours, so that invented names on one leave room for the real ones of three others.
+    public static let earlyPerLink = earlyTotal / 4
     public static let earlyBytes = 1_441_872
     public static let earlyLife = Interval.seconds(20)
 

@@ -119,7 +119,8 @@ public struct GossipStore {
 
     /// One slot for each owner, who is named inside; a newer packet replaces, and nothing but age makes room.
     private mutating func put(prekeys entry: GossipEntry) -> Outcome {
-        guard entry.frame.bytes.count <= SyncLimits.stateFrameBytes, let bundle = entry.frame.payload().flatMap({ PrekeyBundle(payload: $0) }),
+        guard entry.frame.bytes.count <= SyncLimits.stateFrameBytes,
+            let bundle = entry.frame.payload().flatMap({ PrekeyBundle(payload: $0) }),
             let owner = NoisePublicKey(bundle.noisePublicKey)?.peerID
         else { return .refused(.notCarried) }
         if let held = prekeys[owner] {

@@ -13,10 +13,11 @@ final class NoiseQueueTests: XCTestCase {
     func testEarlyCiphertextsAreKeptFourAPeerThirtyTwoInAllAndTwentySeconds() {
         var early = EarlyCiphertexts()
         for count in 0..<5 as Range<UInt8> {
-            XCTAssertEqual(early.add([count], from: peer(1), at: now), count < 4)
+            XCTAssertEqual(early.add([count], from: peer(1), on: LinkID(value: 1), at: now), count < 4)
         }
         for count in 0..<40 as Range<UInt64> {
-            XCTAssertEqual(early.add([1], from: peer(100 + count), at: now), count < 28)
+            let link = LinkID(value: 2 + count % 8)
+            XCTAssertEqual(early.add([1], from: peer(100 + count), on: link, at: now), count < 28)
         }
         XCTAssertEqual(early.take(of: peer(1), at: now), [[0], [1], [2], [3]])
         XCTAssertEqual(early.take(of: peer(1), at: now), [], "once")
@@ -25,11 +26,20 @@ final class NoiseQueueTests: XCTestCase {
         XCTAssertEqual(early.heldBytes, 0)
     }
 
-    func testEarlyCiphertextsAreBoundInBytes() {
+    func testOneLinkLeavesRoomForTheEarlyCiphertextsOfOthers() {
         var early = EarlyCiphertexts()
-        XCTAssertTrue(early.add([UInt8](repeating: 0, count: 1_441_872), from: peer(1), at: now))
-        XCTAssertFalse(early.add([0], from: peer(2), at: now))
-        XCTAssertTrue(early.add([0], from: peer(2), at: now + .milliseconds(20_001)))
+        for count in 0..<32 as Range<UInt64> {
+            XCTAssertEqual(early.add([1], from: peer(100 + count), on: LinkID(value: 1), at: now), count < 8)
+        }
+        XCTAssertTrue(early.add([1], from: peer(1), on: LinkID(value: 2), at: now))
+    }
+
+    func testEarlyCiphertextsAreBoundInBytes() {
+        let link = LinkID(value: 1)
+        var early = EarlyCiphertexts()
+        XCTAssertTrue(early.add([UInt8](repeating: 0, count: 1_441_872), from: peer(1), on: link, at: now))
+        XCTAssertFalse(early.add([0], from: peer(2), on: link, at: now))
+        XCTAssertTrue(early.add([0], from: peer(2), on: link, at: now + .milliseconds(20_001)))
     }
 
     // MARK: Payloads waiting for a session
