@@ -5,18 +5,18 @@ import Radio
 import Vault
 
 enum SilentBoxLimits {
-    /// How long a fault that keeps the box from starting is shown before the next attempt. Ours.
+    /// How long a fault that keeps the box from starting is shown before the next attempt. Local policy.
     static let shown = Interval.seconds(20)
-    /// How often it is seen whether somebody is still at the button. Ours.
+    /// How often to check whether the button is still in use. Local policy.
     static let look = Interval.seconds(1)
 }
 
 /// A box that does not run, because something keeps it from starting, or because a wipe of it is under way or
-/// incomplete: no radio, no network, no identity. It shows on the lamps what there is to know, tells it to whoever
-/// asks, and is wiped as often as somebody wants it to be.
+/// incomplete: no radio, no network, no identity. It shows the reason on the lamps, answers requests with it, and can be
+/// wiped.
 ///
-/// An incomplete wipe is tried again at every start, as long as there is a note of it. Where nothing could be written
-/// but memory, that is until the power is cut; this is told, too.
+/// An incomplete wipe is tried again at every start that finds a record of it. A record that could be written to memory
+/// only is lost with the power, and the report says so.
 final class SilentBox: Box {
     private let premises: Premises
     /// What keeps it from starting; nil where nothing but a wipe does.
@@ -64,10 +64,10 @@ final class SilentBox: Box {
             report = premises.lastWipe
         }
         panel.start()
-        // Where it cannot be had, lamps and journal still tell.
+        // Without it, lamps and journal still tell.
         control = try? ControlServer(
             path: premises.configuration.controlSocket, loop: loop, commands: commands, otherwise: refusal)
-        if control == nil { log.error("control_socket cannot be made: nobody can be answered") }
+        if control == nil { log.error("control_socket cannot be created: requests cannot be answered") }
         control?.start()
         tellOfFailures()
     }
@@ -103,14 +103,14 @@ final class SilentBox: Box {
         control = nil
     }
 
-    /// Calls `end` when it is time for the next attempt to start. Nobody is to find the box gone between the two halves
-    /// of a gesture; nor is a wipe that failed and is noted nowhere to be forgotten with this process.
+    /// Calls `end` when it is time for the next attempt to start, but not while a button gesture is in progress, nor
+    /// while a failed wipe is recorded only in this process.
     func stay(for span: Interval = SilentBoxLimits.shown, until end: @escaping () -> Void) {
         loop.schedule(after: span) { [weak self] in
             guard let self else { return }
             if panel.isInUse || report.state == .wiping { return stay(for: SilentBoxLimits.look, until: end) }
             guard report.state == .incomplete, !premises.isWipeKnownToOthers else { return end() }
-            // It is not to be ended because it does not come to work.
+            // Extend systemd's start timeout.
             Supervision.feed()
             _ = beginWipe()
             stay(until: end)

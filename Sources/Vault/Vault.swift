@@ -38,7 +38,7 @@ public final class Vault {
     private var timer: (any Cancellable)?
     private var ledger = WriteLedger()
     private var isOpen = true
-    /// Not before is a file opened that could not be.
+    /// Earliest time to retry opening a file that failed to open.
     private var reopensAt = Instant.zero
     public private(set) var counts = Tally<VaultEvent>()
     public private(set) var trouble: VaultTrouble?

@@ -4,24 +4,48 @@ import Station
 
 /// The operator's command: picks the subcommand and turns faults into messages and statuses.
 enum Bitgate {
-    static let subcommands: [(name: String, help: String, run: @Sendable ([String]) throws -> Int32)] = [
-        ("status", Help.status, StatusCommand.status),
-        ("peers", Help.peers, StatusCommand.peers),
-        ("counters", Help.counters, StatusCommand.counters),
-        ("clock", Help.clock, ClockCommand.run),
-        ("channels", Help.channels, StatusCommand.channels),
-        ("mail", Help.mail, StatusCommand.mail),
-        ("limits", Help.limits, StatusCommand.limits),
-        ("board", Help.board, BoardCommand.run),
-        ("notes", Help.notes, NotesCommand.run),
-        ("wipe", Help.wipe, WipeCommand.run),
-        ("doctor", Help.doctor, DoctorCommand.run),
-        ("panel", Help.panel, PanelCommand.run),
-        ("relay", Help.relay, RelayCommand.run),
-        ("config", Help.config, ConfigCommand.run),
-        ("tor", Help.tor, TorCommand.run),
-        ("chat", Help.chat, ChatProgram.run),
-        ("simulate", Help.simulate, SimulateCommand.run),
+    struct Subcommand: Sendable {
+        let name: String
+        /// One line for the overview.
+        let summary: String
+        let help: String
+        let run: @Sendable ([String]) throws -> Int32
+
+        init(_ name: String, _ summary: String, _ help: String, run: @escaping @Sendable ([String]) throws -> Int32) {
+            self.name = name
+            self.summary = summary
+            self.help = help
+            self.run = run
+        }
+    }
+
+    /// In the order of the overview and the manual.
+    static let subcommands = [
+        Subcommand(
+            "status", "the daemon's state, and problems with their remedies", Help.status,
+            run: StatusCommand.status),
+        Subcommand("peers", "peers heard on the mesh", Help.peers, run: StatusCommand.peers),
+        Subcommand("counters", "event counters, refusals by reason", Help.counters, run: StatusCommand.counters),
+        Subcommand(
+            "channels", "location channels carried, and people there", Help.channels,
+            run: StatusCommand.channels),
+        Subcommand("mail", "number and state of letters carried for absent people", Help.mail, run: StatusCommand.mail),
+        Subcommand("limits", "resource limits and their use", Help.limits, run: StatusCommand.limits),
+        Subcommand("board", "read, pin and remove posts on the mesh's board", Help.board, run: BoardCommand.run),
+        Subcommand("notes", "read, pin and delete notes at a place", Help.notes, run: NotesCommand.run),
+        Subcommand("clock", "show or set the box's clock", Help.clock, run: ClockCommand.run),
+        Subcommand("wipe", "destroy all data and the identity of the box", Help.wipe, run: WipeCommand.run),
+        Subcommand("panel", "explain the lamp patterns", Help.panel, run: PanelCommand.run),
+        Subcommand("doctor", "check this machine for problems", Help.doctor, run: DoctorCommand.run),
+        Subcommand("relay", "check whether a Nostr relay can be used from here", Help.relay, run: RelayCommand.run),
+        Subcommand(
+            "config", "check a configuration file, or print one with all defaults", Help.config,
+            run: ConfigCommand.run),
+        Subcommand("tor", "check the bridges in a tor configuration file", Help.tor, run: TorCommand.run),
+        Subcommand("chat", "talk on the mesh, as a separate peer", Help.chat, run: ChatProgram.run),
+        Subcommand(
+            "simulate", "simulate and check a whole mesh in virtual time", Help.simulate,
+            run: SimulateCommand.run),
     ]
 
     static func run(_ arguments: [String]) -> Int32 {

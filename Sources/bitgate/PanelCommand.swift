@@ -7,7 +7,7 @@ enum PanelCommand {
         let arguments = try Arguments(arguments, flags: ["--markdown", "--svg", "--json"], options: [])
         try arguments.expectWords(atMost: 0)
         let forms = ["--markdown", "--svg", "--json"].filter(arguments.has)
-        guard forms.count <= 1 else { throw StationFault.usage("--markdown, --svg and --json exclude one another") }
+        guard forms.count <= 1 else { throw StationFault.usage("--markdown, --svg and --json cannot be combined") }
         switch forms.first {
         case "--markdown": Output.write(PanelTable.markdown)
         case "--svg": Output.write(PanelPicture.svg)

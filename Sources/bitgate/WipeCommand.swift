@@ -14,7 +14,7 @@ enum WipeCommand {
         let client = ControlClient(path: arguments.value("--socket") ?? Configuration().controlSocket)
         let deeds = ["--status", "--acknowledge", "--provision"].filter(arguments.has)
         guard deeds.count + (arguments.value("--yes") == nil ? 0 : 1) <= 1 else {
-            throw StationFault.usage("--status, --acknowledge, --provision and --yes exclude one another")
+            throw StationFault.usage("--status, --acknowledge, --provision and --yes cannot be combined")
         }
         guard !arguments.has("--json") || deeds == ["--status"] else {
             throw StationFault.usage("--json goes with --status")
@@ -58,13 +58,13 @@ enum WipeCommand {
             return report.state == .wiped ? ExitStatus.ok : ExitStatus.wipeIncomplete
         }
         return Output.fail(
-            "nobody tells how the wipe ended; if it is not complete, the next start of bitgated goes on with it",
+            "timed out waiting for the wipe result; if the wipe is incomplete, the next start of bitgated continues it",
             ExitStatus.unavailable)
     }
 
     private static func typed() throws(StationFault) -> String {
         guard isatty(STDIN_FILENO) == 1 else {
-            throw .usage("nobody is there to confirm: scripts say --yes \(WipeConfirmation.word)")
+            throw .usage("stdin is not a terminal; use --yes \(WipeConfirmation.word)")
         }
         Output.write(
             """

@@ -421,7 +421,7 @@ final class DoctorTests: XCTestCase {
         let text = DoctorReport.text(Diagnosis(facts))
         XCTAssertTrue(
             text.hasPrefix(
-                "!! network.socks: user bitgate of bitgated gets no further than /run/tor, so that nothing goes to "
+                "!! network.socks: user bitgate of bitgated cannot get past /run/tor: nothing goes to "
                     + "relays.\n   Run `usermod -a -G debian-tor bitgate` and restart bitgated.\n"), text)
         XCTAssertTrue(
             DoctorReport.json(Diagnosis(facts)).contains(#""tor_denied":[{"key":"network.socks","path":"/run/tor"}]"#))

@@ -40,7 +40,11 @@ final class OperatorTests: XCTestCase {
     func testEveryHelpFitsATerminal() throws {
         var texts = [try Programs.run("bitgated", "--help", in: scratch)]
         texts.append(try Programs.run("bitgate", "--help", in: scratch))
-        for command in ["status", "peers", "counters", "mail", "limits", "board", "wipe", "config", "chat"] {
+        let listed = texts[1].output.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+        let commands = listed.filter { $0 != "help" && !$0.hasPrefix("-") }
+        XCTAssertGreaterThanOrEqual(commands.count, 17, "\(commands)")
+        for command in commands {
             let help = try Programs.run("bitgate", "help", command, in: scratch)
             XCTAssertEqual(help.output, try Programs.run("bitgate", command, "--help", in: scratch).output)
             texts.append(help)
@@ -70,7 +74,7 @@ final class OperatorTests: XCTestCase {
             ("/none/x/state", nil, nil, 73, "state_directory: /none/x/state: mkdir: No such file or directory: make"),
             (file, nil, nil, 73, "state_directory: \(file) is not a directory"),
             (nil, "/none/x/socket", nil, 71, "control_socket: /none/x: mkdir: No such file or directory: make"),
-            (nil, file, nil, 71, "control_socket: \(file) is there already and is no socket: move it away"),
+            (nil, file, nil, 71, "control_socket: \(file) exists and is not a socket: move it away"),
             (nil, nil, "/none/x/room", 71, "air.room: /none/x/room: mkdir: No such file or directory: make"),
             (nil, nil, file, 71, "air.room: \(file): bind: Not a directory: a part of this path is a file"),
             (nil, nil, long, 71, "air.room: \(long): bind: File name too long: choose a shorter path"),

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034,SC2154 # deploy/demo and stage.sh set and read the rest of these variables
-# The demo's second chapter: a letter for somebody who is away. Sourced by deploy/demo.
+# The mail demo: a letter for an absent person. Sourced by deploy/demo.
 #
 # One folder of virtual air holds both rooms; its range file says who hears whom, so that people can walk.
 

@@ -10,30 +10,30 @@ public struct DropPages {
     private static let suffixes = ["-older", "-older-2"]
 
     private struct Reading {
-        /// The page that is waited for, and from where it goes back, in Unix seconds.
+        /// The outstanding page and its newest time, in Unix seconds.
         var page: (id: String, until: Int64)?
-        /// From where the next one does.
+        /// The newest time of the next page, in Unix seconds.
         var next: Int64?
-        /// From where to begin anew after the last: relays that answered late have not been asked for all of these.
+        /// Where to start again after the last page: relays that answered late were not asked for every page.
         var restart: Int64?
-        /// Of the next page.
+        /// Index into `suffixes` for the next page.
         var suffix = 0
         var lastTurn: UInt64 = 0
 
         var isWaiting: Bool { page == nil && next != nil }
     }
 
-    /// By subscription, of which whoever asks has few.
+    /// Keyed by subscription; callers have only a few.
     private var readings: [String: Reading] = [:]
     private var turns: UInt64 = 0
     private var budget = TokenBucket(capacity: CourierLimits.dropPages, perSecond: CourierLimits.dropPagesPerSecond)
 
     public init() {}
 
-    /// It was asked for, perhaps anew.
+    /// Starts reading a subscription from its first page.
     public mutating func began(_ subscription: String) { readings[subscription] = Reading() }
 
-    /// - Returns: the page of it that is waited for.
+    /// - Returns: the subscription's outstanding page, if any.
     public mutating func ended(_ subscription: String) -> String? {
         readings.removeValue(forKey: subscription)?.page?.id
     }

@@ -55,7 +55,7 @@ public final class NotesDesk {
     /// Notes whose work is being done.
     public var beingMade: Int { works.count }
 
-    /// Looks at a place, or on at the same one. It is looked away from when nobody has asked for ten minutes.
+    /// Starts or extends viewing a place; viewing ends ten minutes after the last call.
     public func look(at geohash: String, at now: Now) {
         guard Geohash.isCanonical(geohash) else { return }
         closesAt = now.monotonic + GatewayLimits.notesSession

@@ -106,18 +106,18 @@ struct AdapterEngine {
         if isPresent { begin(at: now) } else { becomeAbsent(at: now) }
     }
 
-    /// Takes back what is on the air. What was to be said is not said any more.
+    /// Stops advertising, scanning and links; discards queued effects.
     mutating func stop() {
         guard phase != .stopped else { return }
-        // An instance stays with the kernel while the controller is set up anew, or waits for that.
+        // The kernel keeps the instance while the controller is being set up again or waits for it.
         let mayAdvertise = isPresent
         let ending = links.sorted { $0.value < $1.value }
         effects.removeAll()
         leave(for: .stopped)
         effects.removeAll()
         guard mayAdvertise else { return }
-        // Advertising first: the kernel advertises anew when a link ends and it has an instance, even one that is gone
-        // by the time it gets round to it.
+        // Advertising first: when a link ends, the kernel restarts advertising if it has an instance, even one that
+        // is removed before it does so.
         emit(.post(.removeAdvertising(AdapterEngine.instanceNumber)))
         emit(.post(.stopDiscovery))
         for address in ending { emit(.post(.disconnect(ManagementAddress(address)))) }
@@ -173,7 +173,7 @@ struct AdapterEngine {
 
     // MARK: The kernel
 
-    /// The kernel has this controller, as it turns out or anew.
+    /// The controller was found at start or plugged in again.
     mutating func appeared(knownCommands: Set<UInt16>?, at now: Instant) {
         self.knownCommands = knownCommands
         guard !isPresent || phase == .absent else { return }

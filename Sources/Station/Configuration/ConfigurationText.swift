@@ -7,8 +7,8 @@ public enum ConfigurationText {
     public static var defaults: String {
         var lines = wrap(
             "Configuration of bitgated. Every key is shown with its default; remove the # before a key to change it. "
-                + "Check the file with: bitgate config check FILE. On SIGHUP bitgated reads it again and takes over "
-                + "all keys but those that need a restart.")
+                + "Check the file with: bitgate config check FILE. On SIGHUP bitgated reads the file again and applies "
+                + "all keys except those that need a restart.")
         for section in ConfigurationTable.sections {
             if !section.name.isEmpty { lines += [""] + wrap(section.summary) + ["[\(section.name)]"] }
             for setting in ConfigurationTable.settings where setting.section == section.name {

@@ -52,7 +52,7 @@ final class SocketFile {
         var info = stat()
         guard lstat(path, &info) == 0 else { return }
         guard info.st_mode & S_IFMT == S_IFSOCK else {
-            throw .system("\(path) is there already and is no socket: move it away")
+            throw .system("\(path) exists and is not a socket: move it away")
         }
         do {
             _ = try UnixSocket.connect(.stream, to: path)

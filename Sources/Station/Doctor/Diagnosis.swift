@@ -32,14 +32,14 @@ public struct Diagnosis: Equatable, Sendable {
             [
                 DoctorFinding(
                     .warning, "configuration-hidden",
-                    "This user may not read \(TerminalText.escape(path)), so the rest is judged by the defaults.",
+                    "This user may not read \(TerminalText.escape(path)), so the checks below assume the defaults.",
                     remedy: "Run this as root (sudo bitgate doctor), or join the group bitgate and log in again.")
             ]
         case .bad(let text):
             [
                 DoctorFinding(
                     .fault, "configuration", "The configuration cannot be used: \(text).",
-                    remedy: "Correct the file; `bitgate config check` tells whether it is good.")
+                    remedy: "Correct the file; `bitgate config check` shows the mistakes.")
             ]
         }
     }
@@ -57,14 +57,14 @@ public struct Diagnosis: Equatable, Sendable {
             [
                 DoctorFinding(
                     .fault, "bluetooth-missing", "This kernel has no Bluetooth sockets.",
-                    remedy: "Load the module with `modprobe bluetooth`. Kernels for the cloud have none: on Debian"
-                        + " install linux-image-amd64 in place of the -cloud one.")
+                    remedy: "Load the module with `modprobe bluetooth`. Debian's cloud kernels have none: install"
+                        + " linux-image-amd64 instead.")
             ]
         case .forbidden:
             [
                 DoctorFinding(
                     .fault, "bluetooth-forbidden", "This process may not open Bluetooth sockets.",
-                    remedy: "A sandbox forbids them: allow the address family AF_BLUETOOTH.")
+                    remedy: "A sandbox forbids them: allow the AF_BLUETOOTH address family.")
             ]
         case .silent:
             [
@@ -90,8 +90,8 @@ public struct Diagnosis: Equatable, Sendable {
         facts.adapters.filter { choice in !facts.controllers.contains { DoctorFacts.choice(choice, names: $0) } }
             .map { choice in
                 DoctorFinding(
-                    .fault, "adapter-missing", "radio.adapters names \(choice.text), which is not there.",
-                    remedy: "Plug it in, or correct radio.adapters; bitgated goes on without it meanwhile.")
+                    .fault, "adapter-missing", "radio.adapters names \(choice.text), which is missing.",
+                    remedy: "Plug it in, or correct radio.adapters; meanwhile bitgated runs without it.")
             }
     }
 
@@ -103,14 +103,14 @@ public struct Diagnosis: Equatable, Sendable {
         case .hard:
             return [
                 DoctorFinding(
-                    .fault, "adapter-hard-blocked", "\(name) is switched off by a switch or key of the machine.",
-                    remedy: "Switch it on; `rfkill list` shows what the switch says.")
+                    .fault, "adapter-hard-blocked", "\(name) is switched off by a hardware switch or key.",
+                    remedy: "Switch it on; `rfkill list` shows the state of the switch.")
             ]
         case .soft:
             return [
                 DoctorFinding(
                     .fault, "adapter-soft-blocked", "\(name) is blocked by software.",
-                    remedy: "Run `rfkill unblock bluetooth`; it is remembered over restarts.")
+                    remedy: "Run `rfkill unblock bluetooth`; the setting survives restarts.")
             ]
         case .none: break
         }
@@ -118,8 +118,8 @@ public struct Diagnosis: Equatable, Sendable {
             return [
                 DoctorFinding(
                     .fault, "adapter-held",
-                    "\(name) is not to be had: a program has it to itself, or it did not come up.",
-                    remedy: "Stop that program, or reset the adapter: unplug it, or unload and load its driver.")
+                    "\(name) is unavailable: another program holds it exclusively, or it failed to start.",
+                    remedy: "Stop that program, or reset the adapter: unplug it, or reload its driver.")
             ]
         }
         guard information.supported.contains(.lowEnergy) else {
@@ -134,13 +134,13 @@ public struct Diagnosis: Equatable, Sendable {
             findings.append(
                 DoctorFinding(
                     .fault, "adapter-cannot-advertise", "\(name) cannot be found and connected to by phones.",
-                    remedy: "Use another adapter; sleeping phones are reached in no other way."))
+                    remedy: "Use another adapter; sleeping phones cannot be reached otherwise."))
         }
         if facts.daemon != nil, facts.radioKind == "bluetooth", !information.current.contains(.powered) {
             findings.append(
                 DoctorFinding(
                     .fault, "adapter-off", "\(name) is switched off although bitgated runs.",
-                    remedy: "See `bitgate status`; when another program switches it off, stop that."))
+                    remedy: "See `bitgate status`. If another program switches it off, stop that program."))
         }
         if controller.sharesAntenna {
             findings.append(
@@ -159,8 +159,8 @@ public struct Diagnosis: Equatable, Sendable {
                 findings.append(
                     DoctorFinding(
                         .fault, "bluetoothd",
-                        "\(name) runs. It takes every adapter, answers phones in bitgated's place"
-                            + " and takes down its advertising.",
+                        "\(name) runs. It claims every adapter, answers phones instead of bitgated"
+                            + " and stops its advertising.",
                         remedy: "Run `systemctl mask --now bluetooth`."))
             } else if holder.sockets.contains(.links), let daemon = facts.daemon, holder.started > daemon.started {
                 findings.append(
@@ -172,8 +172,8 @@ public struct Diagnosis: Equatable, Sendable {
             } else if holder.sockets.contains(.links) {
                 findings.append(
                     DoctorFinding(
-                        .warning, "other-links", "\(name) has Bluetooth links as well.",
-                        remedy: "Stop it unless it uses other adapters than bitgated; it takes links and airtime."))
+                        .warning, "other-links", "\(name) also has Bluetooth links.",
+                        remedy: "Stop it unless it uses different adapters; it takes links and airtime from bitgated."))
             }
         }
         return findings
@@ -185,8 +185,8 @@ public struct Diagnosis: Equatable, Sendable {
         return [
             DoctorFinding(
                 .fault, "no-net-admin", "\(who(facts)) may not manage Bluetooth adapters: CAP_NET_ADMIN is missing.",
-                remedy: "Give the service AmbientCapabilities=CAP_NET_ADMIN, or the program the capability with"
-                    + " `setcap cap_net_admin+ep`, or run it as root.")
+                remedy: "Set AmbientCapabilities=CAP_NET_ADMIN in the service, run `setcap cap_net_admin+ep` on the"
+                    + " program, or run it as root.")
         ]
     }
 
@@ -198,14 +198,14 @@ public struct Diagnosis: Equatable, Sendable {
         return [
             DoctorFinding(
                 .warning, "memory-lock",
-                "\(who(facts)) may lock only \(process.lockableMemory / 1_024) KiB of memory, so"
-                    + " that keys may reach a swap partition.",
+                "\(who(facts)) may lock only \(process.lockableMemory / 1_024) KiB of memory;"
+                    + " keys may reach a swap partition.",
                 remedy: lockingRemedy)
         ]
     }
 
     /// For keys that the system does not lock in memory.
-    static let lockingRemedy = "Give the service LimitMEMLOCK=8M (shell: `ulimit -l 8192`), or use no swap."
+    static let lockingRemedy = "Set LimitMEMLOCK=16M in the service (shell: `ulimit -l 16384`), or use no swap."
 
     private static func swap(_ places: [String]) -> [DoctorFinding] {
         guard !places.isEmpty else { return [] }
@@ -213,7 +213,7 @@ public struct Diagnosis: Equatable, Sendable {
             DoctorFinding(
                 .warning, "swap",
                 "bitgated's memory may be written to \(TerminalText.escape(places.joined(separator: ", "))),"
-                    + " where no wipe reaches it: the service's limit has no effect on this kernel.",
+                    + " beyond the reach of a wipe: MemorySwapMax=0 has no effect on this kernel.",
                 remedy:
                     "Turn swap off (`swapoff -a`, and its line out of /etc/fstab; on Raspberry Pi OS, Mechanism=none"
                     + " in /etc/rpi/swap.conf), or encrypt it.")
@@ -231,7 +231,7 @@ public struct Diagnosis: Equatable, Sendable {
             return kernel.series < (6, 1)
                 ? [
                     DoctorFinding(
-                        .warning, "kernel-old", "Linux \(kernel.version) is older than any bitgate is tested with.",
+                        .warning, "kernel-old", "Linux \(kernel.version) is older than any tested version.",
                         remedy: "Use Linux 6.1 or newer.")
                 ] : []
         }
@@ -258,7 +258,7 @@ public struct Diagnosis: Equatable, Sendable {
         guard !clock.isTrusted else { return [] }
         return [
             DoctorFinding(
-                .warning, "clock", "Nobody vouches for the clock; peers ignore a box that is two minutes off.",
+                .warning, "clock", "The clock is not synchronised; peers ignore a box that is two minutes off.",
                 remedy:
                     "Run a time service, such as systemd-timesyncd or chrony, or set clock.trust_system if the clock is"
                     + " known to be right.")
@@ -284,15 +284,15 @@ public struct Diagnosis: Equatable, Sendable {
         let remedy =
             switch denial.cure {
             case .joining(let group): "Run `usermod -a -G \(TerminalText.escape(group)) \(user)` and restart bitgated."
-            case .restart: "Restart bitgated: its user has got the right since it was started."
+            case .restart: "Restart bitgated: its user got the permission after it started."
             case .opening:
-                "Give tor's SocksPort and ControlSocket the words GroupWritable RelaxDirModeCheck, set"
+                "Add GroupWritable RelaxDirModeCheck to tor's SocksPort and ControlSocket, set"
                     + " CookieAuthFileGroupReadable 1, and restart tor: docs/tor.md."
             }
         return DoctorFinding(
             isWay ? .fault : .warning, isWay ? "tor-forbidden" : "tor-control-forbidden",
-            "\(denial.key): user \(user) of bitgated gets no further than \(TerminalText.escape(denial.path)), so that "
-                + (isWay ? "nothing goes to relays." : "the box cannot tell how far tor is."), remedy: remedy)
+            "\(denial.key): user \(user) of bitgated cannot get past \(TerminalText.escape(denial.path)): "
+                + (isWay ? "nothing goes to relays." : "the box does not know tor's progress."), remedy: remedy)
     }
 
     private static func panel(_ facts: DoctorFacts) -> [DoctorFinding] {
@@ -312,17 +312,17 @@ public struct Diagnosis: Equatable, Sendable {
         }
         return switch facts.state {
         case .good, .absent: []
-        case .homeless: fault("cannot be made: the directory above it is not there", "Make that first.")
+        case .homeless: fault("cannot be created: its parent directory is missing", "Create that first.")
         case .notDirectory: fault("is not a directory", "Choose another place, or move it away.")
         case .foreign: fault("belongs to another user", "Run bitgated as its owner, or chown it.")
-        case .open: fault("is open to other users, and is to hold keys", "Run `chmod 0700 \(path)`.")
-        case .readOnly: fault("cannot be written", "Choose a place that can, or mount it so.")
-        case .unreadable(let reason): fault("cannot be looked at: \(reason)", "Run this as root.")
+        case .open: fault("is accessible to other users but holds keys", "Run `chmod 0700 \(path)`.")
+        case .readOnly: fault("cannot be written", "Choose a writable directory, or mount it writable.")
+        case .unreadable(let reason): fault("cannot be checked: \(reason)", "Run this as root.")
         case .full(let free):
             [
                 DoctorFinding(
                     .warning, "state-space", "state_directory: \(path) has only \(free >> 20) MiB of free space.",
-                    remedy: "Free some (`df` shows it), lest what is new be kept in memory only.")
+                    remedy: "Free some space (see `df`); otherwise new data is kept in memory only.")
             ]
         }
     }

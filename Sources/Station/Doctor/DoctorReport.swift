@@ -48,7 +48,7 @@ public enum DoctorReport {
         case .none: break
         }
         guard let information = controller.information else {
-            return (parts + ["not to be had"]).joined(separator: ", ")
+            return (parts + ["unavailable"]).joined(separator: ", ")
         }
         parts.append(information.current.contains(.powered) ? "on" : "off")
         parts.append("Bluetooth " + version(information.version))
@@ -77,7 +77,7 @@ public enum DoctorReport {
         if let daemon = facts.daemon, !facts.daemonSockets.isEmpty {
             parts.insert("bitgated (process \(daemon.pid))", at: 0)
         }
-        if !facts.seesAllProcesses { parts.append("others cannot be seen: run this as root") }
+        if !facts.seesAllProcesses { parts.append("run as root to see others") }
         return parts.isEmpty ? "nobody" : parts.joined(separator: ", ")
     }
 
@@ -117,7 +117,7 @@ public enum DoctorReport {
     }
 
     private static func note(_ state: DoctorFacts.State) -> String {
-        state == .absent ? ", made at the first start" : ""
+        state == .absent ? ", created at the first start" : ""
     }
     private static func note(_ facts: DoctorFacts) -> String {
         facts.configuration == .good ? "radio.kind = \"\(facts.radioKind)\"" : "cannot be read"

@@ -21,7 +21,7 @@ public final class StateDirectory {
             throw .state("\(path) belongs to another user: run as its owner, or chown it")
         }
         guard info.st_mode & 0o077 == 0 else {
-            throw .state("\(path) is open to other users, and is to hold keys: chmod 0700 \(path)")
+            throw .state("\(path) is accessible to other users but holds keys: chmod 0700 \(path)")
         }
         lock = try StateDirectory.lock(path + "/" + StateDirectory.lockName)
     }

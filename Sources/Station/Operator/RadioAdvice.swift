@@ -40,9 +40,9 @@ enum RadioAdvice {
         return StatusReport.Attention(
             code: "adapter_shared",
             message: isProven
-                ? "\(name ?? "Somebody else") answers phones that connect to \(adapter.name)"
+                ? "\(name ?? "Another program") answers phones that connect to \(adapter.name)"
                     + (name == nil ? ", most likely the system's Bluetooth daemon." : ".")
-                : "\(name ?? "Somebody else") takes every Bluetooth adapter, and may answer phones that connect to"
+                : "\(name ?? "Another program") claims every Bluetooth adapter, and may answer phones that connect to"
                     + " \(adapter.name).",
             remedy: isDaemon ? "systemctl mask --now bluetooth" : "Stop it, or give it another adapter.")
     }
@@ -62,9 +62,9 @@ enum RadioAdvice {
     private static func withoutAdapters(_ obstacle: AdapterStatus.State) -> StatusReport.Attention {
         guard obstacle != .forbidden else { return forbidden }
         return StatusReport.Attention(
-            code: "adapter_absent", message: "There is no Bluetooth controller, so no phone can reach this box.",
+            code: "adapter_absent", message: "There is no Bluetooth controller, so phones cannot reach this box.",
             remedy: "Plug one in; on a Raspberry Pi, see that config.txt does not switch the built-in one off "
-                + "(dtoverlay=disable-bt). It is taken into use as soon as it appears.")
+                + "(dtoverlay=disable-bt). The box uses it as soon as it appears.")
     }
 
     private static let forbidden = StatusReport.Attention(
@@ -82,7 +82,7 @@ enum RadioAdvice {
         case .absent:
             return item(
                 "adapter_absent", "\(name) is not there.",
-                "Plug it in again; it is taken back into use as soon as it appears.")
+                "Plug it in again; the box uses it again as soon as it appears.")
         case .softBlocked:
             return item(
                 "adapter_soft_blocked", "\(name) is switched off by software (rfkill).", "rfkill unblock bluetooth")
@@ -92,7 +92,7 @@ enum RadioAdvice {
                 "Turn this machine's radio switch or key on.")
         case .poweredOff:
             return item(
-                "adapter_powered_off", "\(name) does not come on; it is tried again and again.",
+                "adapter_powered_off", "\(name) does not power on; the box keeps trying.",
                 "See what dmesg says of its firmware; unplug it and plug it in again, or restart the machine.")
         case .wedged:
             return item(

@@ -17,8 +17,8 @@ extension Station {
             items.append(
                 StatusReport.Attention(
                     code: "panel_button_stuck",
-                    message: "The button is pressed all the time, so it is not listened to.",
-                    remedy: "Let it go. If nobody holds it, see its wiring, panel.button_active_low and "
+                    message: "The button is always pressed, so the box ignores it.",
+                    remedy: "Release it. If it is not held, check its wiring, panel.button_active_low and "
                         + "panel.button_bias."))
         }
         return items

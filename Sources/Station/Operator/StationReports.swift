@@ -118,8 +118,8 @@ extension Station {
         if let file = refusedFile {
             add(
                 "configuration_refused",
-                "The configuration file has mistakes and was not taken; the next start with it will fail.",
-                "bitgate config check \(file) tells them; correct them, then reload.")
+                "The configuration file has mistakes and was not loaded; the next start with it will fail.",
+                "bitgate config check \(file) shows the mistakes; correct them, then reload.")
         }
         if !keysAwaitingRestart.isEmpty {
             add(
@@ -130,8 +130,8 @@ extension Station {
         if SecretMemory.unlockedBytes > 0 {
             add(
                 "unlocked_keys",
-                "The system refused to lock \((SecretMemory.unlockedBytes + 1_023) / 1_024) KiB of keys in memory, so"
-                    + " that they may reach a swap partition.", Diagnosis.lockingRemedy)
+                "The system refused to lock \((SecretMemory.unlockedBytes + 1_023) / 1_024) KiB of keys in memory;"
+                    + " they may reach a swap partition.", Diagnosis.lockingRemedy)
         }
         if let problem = radio.problem {
             add("air_range", "The room's range file: \(problem)", "Correct \(configuration.air.room)/range.")

@@ -80,7 +80,7 @@ struct Premises {
         do throws(ControlError) {
             try acknowledgeWipe()
         } catch {
-            log.error("that the wipe was seen cannot be kept: the state directory takes nothing")
+            log.error("cannot record the wipe acknowledgement: the state directory is not writable")
         }
     }
 

@@ -102,7 +102,7 @@ struct TraceHelper {
         while access(request, F_OK) == 0 {
             guard waited < limit else {
                 unlink(request)
-                throw Failure(description: "nobody answers the request \(request): is \(unit) started?")
+                throw Failure(description: "no response to \(request): is \(unit) running?")
             }
             if waited - fed >= TraceHelper.feeding {
                 alive()

@@ -22,7 +22,7 @@ struct TorGate {
             case .unproven: "no connection has gone through yet"
             case .controlLost: "tor has closed its control port"
             case .circuitsLost: "tor has lost its circuits"
-            case .networkDown: "tor reaches nobody"
+            case .networkDown: "tor cannot reach the network"
             case .clockJumped: "the clock was set, which ends tor's circuits"
             case .startedAnew: "tor has been started anew"
             case .failures(let text): text
