@@ -66,7 +66,7 @@ final class RadioAdviceTests: XCTestCase {
         XCTAssertTrue(item.message.contains("(process 9) answers phones that connect to hci7"), item.message)
         XCTAssertFalse(item.message.contains("\u{1b}"))
         XCTAssertFalse(item.remedy.contains("bluetooth"))
-        XCTAssertTrue(advice([other])[0].message.hasPrefix("Somebody else answers"), "where processes are hidden")
+        XCTAssertTrue(advice([other])[0].message.hasPrefix("Another program answers"), "where processes are hidden")
     }
 
     func testAnAdapterThatNobodyConnectsToForHoursIsToldOfWhenOthersAreHeard() {
