@@ -102,7 +102,7 @@ play_mail() {
     leaves bob
     wait_for alice "^\\* bob left$" || fail "alice did not see bob leave"
     enter alice "/msg bob $words"
-    wait_for alice "^\\* 1 to bob: carried$" || fail "nobody carries the letter"
+    wait_for alice "^\\* 1 to bob: carried$" || fail "no peer carries the letter"
     until_true "mail_shows a '\"deposited\":1'" || fail "the gateway of room A did not take the letter"
 
     say "the gateway of room A is killed, and comes back with its line ..."

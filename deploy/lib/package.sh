@@ -73,7 +73,7 @@ package_build() {
     file=bitgate_${package_version}_$arch.deb
     debian_toolchain "$arch"
     exec {package_lock}>"$toolchain.lock"
-    flock -n "$package_lock" || die 1 "somebody else builds in $toolchain"
+    flock -n "$package_lock" || die 1 "another build is using $toolchain"
     [ "$arch" = "$(dpkg --print-architecture)" ] || cross=$package_swift_sdk
     say "$file: compiling and packing (the first time takes minutes)"
     log=$toolchain.log

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# What the box is doing, at every login: of those who may ask it. Nothing of it is kept, as a message of the day would be.
+# Shows the box's status at login to users who may ask for it. Unlike a message of the day, it is stored nowhere.
 case $- in
     *i*)
         if { [ -x /run/bitgate ] || [ "$(id -u)" = 0 ]; } && command -v bitgate >/dev/null; then

@@ -1,8 +1,8 @@
 /// What `bitgated --help` prints, and its manual page says.
 public enum DaemonHelp {
     public static let text = """
-        bitgated is the bitchat gateway: a mesh node that joins its neighbours to
-        location channels and to other meshes of the area.
+        bitgated is the bitchat gateway: a mesh node that connects its neighbours with
+        location channels and with other meshes of the area.
 
         usage: bitgated [--config FILE]
 

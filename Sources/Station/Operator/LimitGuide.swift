@@ -1,8 +1,8 @@
-/// What the names of `limits` mean, for the help and the manual.
+/// Meanings of the names in `limits`, for the help and the manual.
 public enum LimitGuide {
     struct Entry {
         let parts: [String]
-        /// A name; with `…` at its end, whatever begins so.
+        /// A name; a final `…` matches any ending.
         let names: [String]
         let meaning: String
 
@@ -19,32 +19,34 @@ public enum LimitGuide {
     }
 
     static let entries = [
-        Entry("mesh", names: ["duplicates"], "packets remembered, to know their copies"),
-        Entry("mesh", names: ["links", "peers"], "connections, and who is in reach"),
-        Entry("mesh", names: ["departures"], "who said goodbye a moment ago"),
+        Entry("mesh", names: ["duplicates"], "packets remembered, to recognise copies"),
+        Entry("mesh", names: ["links", "peers"], "connections, and peers in reach"),
+        Entry("mesh", names: ["departures"], "peers that just said goodbye"),
         Entry("mesh", names: ["identities"], "peers whose keys are remembered"),
-        Entry("mesh", names: ["pending_relays"], "packets about to be passed on"),
-        Entry("mesh", names: ["directed_spool"], "packets for peers out of reach for a moment"),
+        Entry("mesh", names: ["pending_relays"], "packets about to be relayed"),
+        Entry("mesh", names: ["directed_spool"], "packets for peers briefly out of reach"),
         Entry("mesh", names: ["fragment_trains", "assemblies", "assembly_bytes"], "long messages, in pieces"),
-        Entry("mesh", names: ["gossip_…", "history_changes"], "what is held for who comes late, by kind"),
-        Entry("mesh", names: ["sync_…"], "who asks for that, and is answered"),
+        Entry("mesh", names: ["gossip_…", "history_changes"], "history for peers that come later, by kind"),
+        Entry("mesh", names: ["sync_…"], "requests for that history"),
         Entry("mesh", names: ["board_…"], "posts on the board, and deletions"),
-        Entry("mesh", names: ["noise_…"], "encrypted sessions, and what waits for one"),
-        Entry("mesh", names: ["parked_prekeys"], "keys for letters, of people not heard yet"),
-        Entry("gateway", "bridge", names: ["carriers_a_minute", "bytes_a_minute"], "what goes to the mesh for phones"),
-        Entry("gateway", "bridge", names: ["waiting_…"], "messages kept until they can go on"),
-        Entry("gateway", "bridge", names: ["deposits_of_one_peer_a_minute"], "what one peer may hand in"),
-        Entry("gateway", names: ["channels_in_use"], "channels that people of the mesh brought up"),
+        Entry("mesh", names: ["noise_…"], "encrypted sessions, and packets waiting for one"),
+        Entry("mesh", names: ["parked_prekeys"], "keys for letters, of peers not heard yet"),
         Entry(
-            "bridge", names: ["events_of_relays_a_minute", "signature_checks_in_a_burst"], "what relays may bring"),
+            "gateway", "bridge", names: ["carriers_a_minute", "bytes_a_minute"], "messages sent to the mesh for phones"),
+        Entry("gateway", "bridge", names: ["waiting_…"], "messages waiting to be sent"),
+        Entry("gateway", "bridge", names: ["deposits_of_one_peer_a_minute"], "messages one peer may hand in"),
+        Entry("gateway", names: ["channels_in_use"], "channels carried because peers wrote there"),
+        Entry(
+            "bridge", names: ["events_of_relays_a_minute", "signature_checks_in_a_burst"], "events accepted from relays"
+        ),
         Entry("bridge", names: ["people"], "people across the bridge"),
-        Entry("mail", names: ["letters", "letters_…"], "sealed letters carried, and of whom"),
-        Entry("mail", names: ["sent_on_chance_in_a_burst"], "letters sent towards who may be there"),
+        Entry("mail", names: ["letters", "letters_…"], "sealed letters carried, by kind of sender"),
+        Entry("mail", names: ["sent_on_chance_in_a_burst"], "letters sent in case the addressee is in reach"),
         Entry(
             "mail", names: ["fetched_and_undelivered", "neighbours_watched", "copies_published_at_once"],
-            "letters from relays and to them"),
-        Entry("relays", names: ["subscriptions"], "what relays are asked for"),
-        Entry("relays", names: ["events_waiting", "kept_until_confirmed"], "what is still to be published"),
+            "letters fetched from and published to relays"),
+        Entry("relays", names: ["subscriptions"], "subscriptions at relays"),
+        Entry("relays", names: ["events_waiting", "kept_until_confirmed"], "events still to be published"),
         Entry("storage", names: ["…"], "records kept over a restart, as docs/privacy.md lists them"),
     ]
 
