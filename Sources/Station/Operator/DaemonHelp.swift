@@ -11,27 +11,27 @@ public enum DaemonHelp {
           --help
           --version
 
-        It stays in the foreground and logs to standard error. SIGTERM and SIGINT stop
-        it: it withdraws what it offers and says goodbye to the mesh. SIGHUP makes it
-        read the configuration again, and dial at once whatever relay it had given up;
-        bitgate status names the keys that wait for a restart. The bitgate command shows
-        what it does. Under systemd it says when it is ready, and feeds the watchdog as
-        long as one of its radios shows life.
+        It runs in the foreground and logs to standard error. On SIGTERM or SIGINT it
+        withdraws its offers, says goodbye to the mesh and exits. On SIGHUP it reads the
+        configuration again and reconnects at once to relays it had given up; bitgate
+        status names the keys that need a restart. The bitgate command shows its state.
+        Under systemd it reports when it is ready, and feeds the watchdog as long as one
+        of its radios is alive.
 
-        Exit status: 0 stopped as told, 64 wrong usage, 66 no such configuration file
-        or not readable, 71 the system refused something, 73 the state directory or the
+        Exit status: 0 stopped on request, 64 wrong usage, 66 the configuration file is
+        missing or unreadable, 71 a system call failed, 73 the state directory or the
         identity in it cannot be used, 75 the state, the socket or the name in the room
         is in use, 78 the configuration has mistakes.
 
-        A wipe that was begun is completed before anything else. While it cannot be,
-        the daemon keeps radio and network off and answers bitgate wipe --status.
+        bitgated completes an unfinished wipe before anything else. If it cannot, it
+        keeps radio and network off and still answers bitgate wipe --status.
 
-        The packaged service, bitgated.service, reads the file that BITGATE_CONFIG names
-        and has no way to the network but tor's socket. network.tor = "off", or tor on a
-        port, needs /usr/share/doc/bitgate/examples/bitgated-network.conf copied to
-        /etc/systemd/system/bitgated.service.d/. What a wipe takes away beside the
-        daemon's own, bitgate-erase.service and bitgate-boot.service do as root; they
-        are asked by files in /run/bitgate-erase/ask.
+        The packaged service, bitgated.service, reads the file named by BITGATE_CONFIG
+        and has no network access except tor's socket. For network.tor = "off", or tor
+        on a port, copy /usr/share/doc/bitgate/examples/bitgated-network.conf to
+        /etc/systemd/system/bitgated.service.d/. During a wipe, bitgate-erase.service
+        and bitgate-boot.service delete traces outside the daemon's own files, as root;
+        files in /run/bitgate-erase/ask request this.
 
         """
 }
