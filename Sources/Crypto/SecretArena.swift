@@ -22,7 +22,7 @@ enum SecretArena {
 
     private static let state = Mutex(State())
 
-    /// Bytes the system refused to lock, as it does beyond RLIMIT_MEMLOCK; they serve all the same.
+    /// Bytes the system refused to lock, as it does beyond RLIMIT_MEMLOCK; they are still used.
     static var unlockedBytes: Int { state.withLock { $0.unlockedBytes } }
 
     /// Zeroed memory of `count` bytes.

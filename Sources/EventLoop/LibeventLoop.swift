@@ -104,7 +104,7 @@ public final class LibeventLoop: EventLoop {
         }
         let wait = deadline - SystemClock.monotonic
         guard wait > .zero else { return false }
-        // An armed wait that has ended is gone from libevent, so it must be armed anew even for the same deadline.
+        // libevent removes a wait that has ended, so it must be armed again even for the same deadline.
         if wakeArmedFor != deadline || event_pending(wake, Int16(EV_TIMEOUT), nil) == 0 {
             let microseconds = wait.nanoseconds / 1_000 + 1
             var time = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))

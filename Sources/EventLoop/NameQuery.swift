@@ -2,7 +2,7 @@ import Clibevent
 import Glibc
 
 /// One look-up of a host name's addresses through libevent's resolver, without blocking. It asks the servers of
-/// `/etc/resolv.conf`, read anew each time, so that a network which has changed is noticed.
+/// `/etc/resolv.conf`, read for each query, so that a changed network is noticed.
 public final class NameQuery: Cancellable {
     public enum Failure: Error, Equatable {
         /// The servers say that there is no such name, or that it has no address.

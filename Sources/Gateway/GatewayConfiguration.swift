@@ -1,7 +1,7 @@
 import Basics
 import Nostr
 
-/// What the gateway does. Fixed for its life; the operator changes it by building another.
+/// The gateway's services and policies, fixed for its lifetime. To change them, create another gateway.
 public struct GatewayConfiguration: Sendable {
     /// The parts of the work (chapter 06 §1.1). A chat console has none of them.
     public struct Jobs: OptionSet, Sendable {

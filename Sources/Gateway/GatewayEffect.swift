@@ -1,7 +1,7 @@
 import Nostr
 import Wire
 
-/// What the gateway wants done, in order.
+/// Effects requested by the gateway, in order.
 public enum GatewayEffect: Sendable {
     /// Hand to the geo relays of `geohash`, unconfirmed. With no relay for that place the event is lost (chapter 06
     /// §3.2).

@@ -1,7 +1,7 @@
 import Basics
 import Nostr
 
-/// What the services of a gateway share.
+/// State shared by the services of a gateway.
 struct GatewaySurroundings {
     var relayConnected = false
     var display = MessageDisplay()

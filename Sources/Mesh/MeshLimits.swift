@@ -135,7 +135,7 @@ public enum MeshLimits {
     /// C7: answers over all peers together, as for subscriptions (A9).
     public static let announceBacksPerSecond = 1.0
     public static let announceBackBurst = 16.0
-    /// Announces refused for their time alone whose signature is checked all the same, over all links together.
+    /// Announces refused only for their time whose signature is still checked, over all links together.
     public static let witnessedAnnouncesPerSecond = 2.0
     public static let witnessedAnnounceBurst = 32.0
     /// B10.1: neighbours listed in an announce.

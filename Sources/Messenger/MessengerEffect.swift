@@ -11,7 +11,7 @@ public enum MessengerEffect: Sendable {
     case mail(NoisePayload, to: NostrPublicKey, of: PeerID)
     /// See to a session with the peer; report what comes of it.
     case openSession(PeerID)
-    /// Keep this for the next start, in the place of an earlier record of the same key.
+    /// Keep this for the next start, replacing an earlier record of the same key.
     case remember(TrustRecord)
     /// Nothing is to be kept about this key any more.
     case forget(Fingerprint)
@@ -19,7 +19,7 @@ public enum MessengerEffect: Sendable {
     case deposit(CourierEnvelope, with: PeerID, DepositTicket)
     /// Leave this at the default relays, confirmed, under a key and over connections of its own. Answer with `dropped`.
     case drop(CourierEnvelope, DropTicket)
-    /// Keep this for the next start, in the place of an earlier record of its name.
+    /// Keep this for the next start, replacing an earlier record of its name.
     case store(MessengerRecord)
     case discard(messageID: String)
     /// Nothing is to be kept of this one's prekeys any more.

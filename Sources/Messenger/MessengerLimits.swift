@@ -12,7 +12,7 @@ public enum MessengerLimits {
     static let consumedPrekeyLife: UInt64 = 172_800_000
     /// Milliseconds an unconsumed key is offered: 30 d.
     static let prekeyLife: UInt64 = 2_592_000_000
-    /// Milliseconds after which an unchanged bundle is dated anew, since senders refuse it after seven days: 6 d.
+    /// Milliseconds after which an unchanged bundle gets a new date, because senders refuse it after seven days: 6 d.
     static let prekeyRestamp: UInt64 = 518_400_000
     /// Consumed keys kept at once. Beyond the specification: whoever fetches bundles quickly could otherwise make the
     /// box keep any number for two days. The longest consumed goes first.

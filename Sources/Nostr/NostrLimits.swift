@@ -45,7 +45,7 @@ public enum NostrLimits {
     /// such a frame, which a relay that sends nothing else would live on.
     static let nuisanceBurst = 200.0
     static let nuisancesPerSecond = 1.0
-    /// Events a relay may repeat: what all subscriptions of a channel bring anew after a reconnect is far less.
+    /// Events a relay may repeat; a reconnect repeats far fewer over all subscriptions of a channel.
     static let repetitionBurst = 8_192.0
     static let repetitionsPerSecond = 64.0
     /// Longest challenge that is answered.

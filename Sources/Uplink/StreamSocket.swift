@@ -24,7 +24,7 @@ struct StreamSocket {
         if let descriptor { shutdown(descriptor.raw, Int32(SHUT_WR)) }
     }
 
-    /// Reports readiness for this, in the place of what was asked for before; for nothing, nothing.
+    /// Sets the events to report, replacing the former set; an empty set reports none.
     mutating func report(_ interest: IOInterest, to action: @escaping (IOInterest) -> Void) {
         watch?.cancel()
         watch = nil

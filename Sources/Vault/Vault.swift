@@ -121,7 +121,7 @@ public final class Vault {
 
     // MARK: Changes
 
-    /// Keeps a value under a key, in the place of what was there.
+    /// Stores a value under a key, replacing any earlier value.
     /// - Parameters:
     ///   - evictionClass: records of a lower class make room first.
     ///   - isNewest: it counts as come just now, and not with what it takes the place of: for whoever lets go of what

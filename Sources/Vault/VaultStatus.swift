@@ -21,11 +21,11 @@ public enum VaultEvent: String, CaseIterable, Sendable {
 public enum VaultTrouble: String, CaseIterable, Sendable {
     case diskFull
     case diskFailing
-    /// The library refused, which is a mistake of ours.
+    /// SQLite rejected the call: a bug in this module.
     case refused
 }
 
-/// What the operator is told.
+/// State of the vault, for the operator.
 public struct VaultStatus: Equatable, Sendable {
     public let isPersistent: Bool
     public let records: Int

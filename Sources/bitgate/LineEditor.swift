@@ -119,7 +119,7 @@ final class LineEditor {
 
     private func resized() {
         guard isEditing else { return }
-        // A terminal that has become narrower has broken the line anew.
+        // A narrower terminal has wrapped the line again.
         rl_resize_terminal()
         clear()
         redraw()

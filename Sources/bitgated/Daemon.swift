@@ -80,7 +80,7 @@ enum Daemon {
         return box.exitStatus
     }
 
-    /// Puts a fresh process in the place of this one: same number, same arguments, nothing of its memory.
+    /// Replaces this process with a fresh one: same PID and arguments, none of its memory.
     private static func restart() throws(SystemError) {
         var arguments = CommandLine.arguments.map { strdup($0) }
         arguments.append(nil)

@@ -1,6 +1,6 @@
 import Basics
 
-/// What one service may put on the air: so many carriers and so many bytes in any 60 s (chapter 06 §3.4, §4.10).
+/// One service's limit on carriers and bytes sent in any 60 s (chapter 06 §3.4, §4.10).
 public struct AirtimeBudget: Sendable {
     public let carriers: Int
     public let bytes: Int

@@ -1,6 +1,6 @@
 import Basics
 
-/// What became of a carrier or of a relay's event. Thrown where it means "refused", counted always.
+/// Outcome of a carrier or a relay's event. Thrown if it means "refused"; always counted.
 public enum CarriageOutcome: String, CaseIterable, Error, Sendable {
     // Accepted.
     /// A deposit, or a queued one at its flush, was handed to the relays.

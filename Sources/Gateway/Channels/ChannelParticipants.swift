@@ -2,7 +2,7 @@ import Basics
 import Crypto
 import Nostr
 
-/// Who was in each location channel within the last five minutes, by their messages and presence (chapter 05 §9.3). RAM
+/// Participants of each location channel in the last five minutes, from messages and presence (chapter 05 §9.3). RAM
 /// only.
 ///
 /// What counts is when an event was made, as far as it is not in the future: an hour of history that relays bring at

@@ -26,7 +26,7 @@ public enum CourierEffect: Hashable, Sendable {
     /// Ask the default relays.
     case subscribe(id: String, NostrFilter)
     case unsubscribe(id: String)
-    /// Keep for `restore`; in the place of an earlier record of this ID.
+    /// Keep for `restore`, replacing an earlier record of this ID.
     case keep(CarriedEnvelope)
     case forget(MailID)
     /// Keep for `restore`.

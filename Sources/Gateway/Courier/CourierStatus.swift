@@ -1,6 +1,6 @@
 import Basics
 
-/// What became of mail. Nothing here says whose.
+/// Counts of mail by outcome. They identify no sender or recipient.
 public enum CourierOutcome: String, CaseIterable, Error, Sendable {
     // Deposits
     case deposited

@@ -24,7 +24,7 @@ public struct CourierStore: Sendable {
 
     public init(quota: CourierQuota = CourierLimits.gateway) { self.quota = quota }
 
-    /// What changed, for whoever keeps it on a disk.
+    /// A change of the store, for its persistent copy.
     public enum Change: Hashable, Sendable {
         case put(CarriedEnvelope)
         case removed(MailID)
@@ -153,7 +153,7 @@ public struct CourierStore: Sendable {
 
     // MARK: Giving away
 
-    /// What is for this peer, as far as tags tell, to be handed over for good.
+    /// Unexpired letters whose tags match this peer, to be handed over.
     public func addressed(to peer: PeerTags, at now: WallTime) -> [CarriedEnvelope] {
         carried.filter { peer.contains($0.envelope.recipientTag) && !$0.envelope.isExpired(at: now) }
     }
@@ -165,7 +165,7 @@ public struct CourierStore: Sendable {
         return [.removed(id)]
     }
 
-    /// What may be sent towards this peer on the chance that it arrives: not more often than every ten minutes.
+    /// Letters to send towards this peer in case they arrive, each at most once every `pause` (by default ten minutes).
     public func speculative(
         to peer: PeerTags, at now: WallTime, pause: UInt64 = CourierLimits.remoteHandoverPause
     ) -> [CarriedEnvelope] {

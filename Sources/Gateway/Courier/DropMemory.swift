@@ -25,7 +25,7 @@ struct DropMemory {
     func contains(_ event: EventID, at now: WallTime) -> Bool { events.contains(event.bytes, at: now) }
     func contains(_ letter: MailID, at now: WallTime) -> Bool { letters.contains(letter.bytes, at: now) }
 
-    /// What to keep on a disk; nothing for what is known.
+    /// - Returns: the record to persist; nil if the event is already known.
     mutating func insert(_ event: EventID, at now: WallTime) -> DealtDrop? {
         events.insert(event.bytes, at: now) ? DealtDrop(name: event.bytes, at: now) : nil
     }

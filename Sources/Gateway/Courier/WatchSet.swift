@@ -67,7 +67,7 @@ struct WatchSet {
         return count != before
     }
 
-    /// When to let go of the first who is gone.
+    /// When to remove the first peer that is gone.
     var nextDeparture: Instant? {
         watched.map(\.heard).min().map { $0 + CourierLimits.watchAge + CourierLimits.watchGrace }
     }

@@ -3,7 +3,7 @@ import Crypto
 import Nostr
 import Wire
 
-/// What the notes desk wants done, in order.
+/// Effects requested by the notes desk, in order.
 public enum NotesEffect: Sendable {
     case subscribe(GatewaySubscription)
     case unsubscribe(id: String)
@@ -152,7 +152,7 @@ public final class NotesDesk {
     /// Whether there is room for the work of one more note.
     public var hasRoom: Bool { works.count < GatewayLimits.notesBeingMade }
 
-    /// What was to be published was not taken.
+    /// A publication was refused.
     public func refused(_ id: EventID) {
         for index in copies.indices where copies[index].id == id {
             copies[index].isRefused = true
@@ -160,7 +160,7 @@ public final class NotesDesk {
         }
     }
 
-    /// What an earlier run kept, oldest first. Call it once, before the first note.
+    /// Restores the records of an earlier run, oldest first. Call it once, before the first note.
     public func restore(_ kept: [BoardCopy]) { copies = kept.suffix(GatewayLimits.boardCopies) }
 
     /// Whether the clock can tell what has expired.

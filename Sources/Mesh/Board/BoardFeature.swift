@@ -55,7 +55,7 @@ final class BoardFeature: MeshFeature {
         return true
     }
 
-    /// What there is to read, urgent posts first, then the newest (§11.6).
+    /// All readable posts, urgent ones first, then the newest (§11.6).
     func posts(at now: Now) -> [BoardPost] {
         store.posts.map(\.post).filter { $0.expiresAt > now.wall }.sorted {
             ($0.isUrgent ? 1 : 0, $0.createdAt) > ($1.isUrgent ? 1 : 0, $1.createdAt)

@@ -6,8 +6,8 @@ struct BoardPolicy: Sendable {
     /// All tombstones, those of posts that were held here included.
     var tombstones: Int
 
-    /// What the box does.
+    /// The policy of gateways.
     static let gateway = BoardPolicy(tellsAuthorsApart: true, tombstones: BoardLimits.tombstones)
-    /// What phones do.
+    /// The policy of phones.
     static let reference = BoardPolicy(tellsAuthorsApart: false, tombstones: .max)
 }

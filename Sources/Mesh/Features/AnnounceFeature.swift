@@ -153,7 +153,7 @@ extension MeshNode {
         return try VerifiedAnnounce(verifying: claim, against: pins, memory: memory)
     }
 
-    /// The registry let go of a peer that did not say goodbye.
+    /// The registry removed a peer that did not say goodbye.
     func forgetPresence(of peer: PeerID) {
         emit(.peerRemoved(peer))
         tellFeatures(.removed(peer))

@@ -96,7 +96,7 @@ public enum Bringer: Hashable, Sendable {
     case neighbour(PeerID)
 }
 
-/// What a handler found out about a packet.
+/// A handler's verdict on a packet.
 enum Verdict: Equatable {
     /// Verified, or of a type that needs no packet signature. Remembered as seen.
     case accepted(relay: Bool)
@@ -120,7 +120,7 @@ enum Verdict: Equatable {
     }
 }
 
-/// What features hear of.
+/// Events delivered to features.
 enum MeshOccurrence {
     case started
     /// An orderly stop; links are still up.

@@ -9,7 +9,7 @@ import Wire
 /// steady state no operation allocates.
 struct ExpiringTable<Key: TableKey, Value> {
     let capacity: Int
-    /// What an overflow trims the table to, oldest first.
+    /// Size to which an overflow trims the table, oldest entries first.
     let trimTarget: Int
     let lifetime: Interval
 

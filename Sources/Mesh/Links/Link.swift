@@ -9,9 +9,9 @@ struct Link {
     var frameLimit: Int
     let upSince: Instant
 
-    /// Who is believed to be at the far end. Rests on an announce whose directness is forgeable.
+    /// Presumed peer at the far end, from an announce whose directness can be forged.
     var peer: PeerID?
-    /// Who completed a Noise handshake on exactly this link.
+    /// Peer that completed a Noise handshake on exactly this link.
     var provenPeer: PeerID?
     var reboundAt: Instant?
 

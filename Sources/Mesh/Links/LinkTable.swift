@@ -15,7 +15,7 @@ final class LinkTable {
     private var retirements: ExpiringTable<PeerID, Void>
     /// Of all links; what is not longer fits everywhere.
     private(set) var smallestFrameLimit = MeshLimits.frameLimitCap
-    /// What links are chosen from; made anew whenever links or bindings change, which is rare beside sending.
+    /// Candidates for link selection; rebuilt whenever links or bindings change, which is rare compared with sending.
     private(set) var selection = LinkSelection<LinkID>(outgoing: [], incoming: [])
 
     init() {

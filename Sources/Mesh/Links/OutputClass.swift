@@ -1,4 +1,4 @@
-/// Who has the better claim to a link's output when there is too much for it. Every header field is the sender's
+/// Priority of output when a link has too much of it. Every header field is the sender's
 /// choice, so what is relayed counts only within the share of the link it came in on: whoever fills one link with a
 /// thousand names, or with directed packets to nobody, has one share.
 enum OutputClass {

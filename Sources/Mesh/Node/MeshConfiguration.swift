@@ -1,6 +1,6 @@
 import Wire
 
-/// What a mesh node announces about itself, and how large it may grow.
+/// A mesh node's own announcement, and the bounds of its tables.
 public struct MeshConfiguration: Sendable {
     /// Announced name, UTF-8 up to 255 bytes (chapter 01 §9.1).
     public var nickname: String

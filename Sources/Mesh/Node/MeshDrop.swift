@@ -62,7 +62,7 @@ public enum MeshDrop: String, CaseIterable, Sendable {
     case historyRefused = "history-refused"
 }
 
-/// What the node did, for `status` and metrics.
+/// Counters of the node's actions, for `status` and metrics.
 public enum MeshCount: String, CaseIterable, Sendable {
     case framesReceived = "frames-received"
     case packetsAccepted = "packets-accepted"

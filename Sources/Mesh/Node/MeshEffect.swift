@@ -119,7 +119,7 @@ public struct PeerSnapshot: Hashable, Sendable {
 public struct LinkSnapshot: Hashable, Sendable {
     public let id: LinkID
     public let role: LinkRole
-    /// Who is believed to be at the far end.
+    /// Presumed peer at the far end.
     public let peer: PeerID?
     public let frameLimit: Int
     public let upSince: Instant

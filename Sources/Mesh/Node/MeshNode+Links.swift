@@ -41,7 +41,7 @@ extension MeshNode {
         }
     }
 
-    /// Closes links the table has already let go of, so that no peer counts as disconnected by it.
+    /// Closes links that the table has already removed, so that no peer counts as disconnected.
     func closeRetired(_ links: [LinkID]) {
         for link in links {
             tellFeatures(.linkDown(link, peer: nil))

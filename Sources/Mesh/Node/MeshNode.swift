@@ -105,7 +105,7 @@ public final class MeshNode {
         tellFeatures(.started)
     }
 
-    /// Says goodbye on every link, lets go of all links and falls silent. Close the links `MeshLimits.leaveLinger`
+    /// Says goodbye on every link, drops all links and stops sending. Close the links `MeshLimits.leaveLinger`
     /// after carrying the effects out (chapter 03 B11.2, B20).
     public func stop(at now: Now) {
         self.now = now
@@ -193,7 +193,7 @@ public final class MeshNode {
 
     public func peer(_ id: PeerID, at now: Now) -> PeerSnapshot? { registry.snapshot(id, at: now.monotonic) }
 
-    /// Who is believed to be at the far end of a link.
+    /// Presumed peer at the far end of a link, from announces; not proven.
     public func peer(on link: LinkID) -> PeerID? { linkTable[link]?.peer }
 
     public var links: [LinkSnapshot] { linkTable.all.map(LinkSnapshot.init) }

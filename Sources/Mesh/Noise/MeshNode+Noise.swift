@@ -2,7 +2,7 @@ import Basics
 import Crypto
 import Wire
 
-/// What became of a payload handed over for a peer.
+/// Result of submitting a payload for a peer.
 public enum NoiseDispatch: Sendable {
     /// Encrypted and on its way. Whether it arrives only the peer can say.
     case sent
@@ -28,7 +28,7 @@ public struct NoiseSessionSnapshot: Hashable, Sendable {
     public let begun: Instant?
     public let lastActivity: Instant?
     public let messagesSent: UInt64
-    /// What the peer proved in this session; nil until it did (chapter 02 §6.9).
+    /// The identity the peer proved in this session; nil until then (chapter 02 §6.9).
     public let provenCapabilities: Capabilities?
     public let provenSigningKey: SigningPublicKey?
     /// A link of the peer's was proved by a handshake that came in over it.
@@ -68,7 +68,7 @@ extension MeshNode {
     /// something away for good (chapter 02 §4.10).
     public func isNoiseProven(_ peer: PeerID) -> Bool { !provenLinks(of: peer).isEmpty }
 
-    /// Who is proven to be at the far end of a link; nil when nobody is.
+    /// Proven peer at the far end of a link; nil if none is proven.
     public func noiseProvenPeer(at link: LinkID) -> PeerID? { linkTable[link]?.provenPeer }
 
     /// Oldest first.

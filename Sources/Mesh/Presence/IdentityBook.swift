@@ -2,7 +2,7 @@ import Basics
 import Crypto
 import Wire
 
-/// What is kept about an identity beyond its presence (chapter 02 §2.5). Only verified announces create one.
+/// Data kept about an identity even after its peer is gone (chapter 02 §2.5). Only verified announces create an entry.
 public struct IdentityRecord: Hashable, Sendable {
     public let noiseKey: NoisePublicKey
     public let peerID: PeerID

@@ -19,7 +19,7 @@ struct Peer {
     var link: LinkID
 }
 
-/// Who is around. Entries are made by verified announces only, and at most `MeshLimits.peerCapacity` of them.
+/// Peers in reach. Only verified announces create entries, at most `MeshLimits.peerCapacity` of them.
 final class PeerRegistry {
     /// One place in the table, so that looking at a peer copies nothing.
     private final class Slot {

@@ -1,7 +1,7 @@
 import Basics
 import Wire
 
-/// Who claims to hear whom, and who speaks version 2 (chapter 03 B9.1). Claims come from verified announces only.
+/// Claimed neighbours and version 2 support of peers (chapter 03 B9.1). Claims come from verified announces only.
 public struct TopologyTracker: Sendable {
     private struct Claim {
         var neighbours: [PeerID]

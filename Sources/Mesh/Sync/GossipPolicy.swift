@@ -1,6 +1,6 @@
 import Basics
 
-/// What gossip keeps, and for how long (chapter 04 §2, §9).
+/// Which packets gossip keeps, and for how long (chapter 04 §2, §9).
 public struct GossipPolicy: Sendable {
     /// Bounds of a family that is kept in order of arrival.
     public struct Family: Sendable {
@@ -28,7 +28,7 @@ public struct GossipPolicy: Sendable {
     /// T11: refuse packets dated ahead of our clock, where the reference keeps them for ever.
     public var refusesFuture: Bool
 
-    /// What the box does: the carrier policies of chapter 04 §2 and §9.
+    /// The policy of gateways: the carrier policies of chapter 04 §2 and §9.
     public static let gateway = GossipPolicy(
         announces: SyncLimits.announces,
         messages: Family(
@@ -52,7 +52,7 @@ public struct GossipPolicy: Sendable {
             rememberedFor: SyncLimits.groupMessageMaxAgeMilliseconds),
         refusesFuture: true)
 
-    /// What phones do: counts and ages only.
+    /// The policy of phones: limits on counts and ages only.
     public static let reference = GossipPolicy(
         announces: nil,
         messages: .reference(SyncLimits.messages, maxAge: SyncLimits.messageMaxAgeMilliseconds),

@@ -6,7 +6,7 @@ import Wire
 public enum MailEffect: Sendable {
     /// Keep this secret snapshot for the next start (`OwnPrekeys`).
     case storePrekeys(SecretBytes)
-    /// Keep this for the next start, in the place of the owner's earlier record.
+    /// Keep this for the next start, replacing the owner's earlier record.
     case storeBundle(PeerPrekeys.Record)
     /// Nothing of this owner's is to be kept any more.
     case discardBundle(NoisePublicKey)

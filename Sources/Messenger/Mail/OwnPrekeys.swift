@@ -79,7 +79,7 @@ public struct OwnPrekeys: Secret, Sendable {
         return .toppedUp
     }
 
-    /// Erases, rotates, fills up and dates anew what is due. Call it at the start and about hourly.
+    /// Erases, rotates, refills and re-dates prekeys as due. Call it at the start and about hourly.
     ///
     /// - Returns: whether anything changed, and with it perhaps the bundle.
     public mutating func maintain(at now: WallTime, using random: inout some RandomNumberGenerator) -> Bool {

@@ -53,7 +53,7 @@ public struct TrustBook: Sendable {
         }
     }
 
-    /// Puts a record in the place of the one with the same key; an empty one is removed.
+    /// Replaces the record with the same key; an empty record is removed.
     ///
     /// - Returns: false when there is no room for it.
     mutating func set(_ record: TrustRecord) -> Bool {

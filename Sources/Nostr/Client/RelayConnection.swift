@@ -189,7 +189,7 @@ final class RelayConnection {
         return true
     }
 
-    /// The REQ in force is to be written anew with another filter.
+    /// The current REQ must be sent again with another filter.
     func renewRequest(_ number: SubscriptionNumber, id: String, at now: Instant) {
         guard requests[number]?.isActive ?? false else { return }
         ended(id, at: now)

@@ -36,7 +36,7 @@ public enum BluetoothEvent: String, CaseIterable, Sendable {
     case adapterUp = "adapter_up"
     case adapterDown = "adapter_down"
 
-    /// What a neighbour sent was longer than the MTU it agreed to, and was taken all the same (chapter 03 A7).
+    /// A neighbour sent more than the MTU it agreed to; the frame was accepted (chapter 03 A7).
     case beyondMTU = "beyond_mtu"
     /// A frame of ours that the link cannot carry whole.
     case frameTooLong = "frame_too_long"

@@ -132,7 +132,7 @@ extension AdapterEngine {
         guard let address = address.lowEnergy else { return }
         if links.count < ManagementLimits.links { links.insert(address) }
         deafness.heard(at: now)
-        // The controller stops advertising when somebody connects; only adding the instance anew brings it back.
+        // The controller stops advertising when a phone connects; only adding the instance again restarts it.
         if !isOutgoing {
             connectionProved(at: now)
             advertising.doubt()

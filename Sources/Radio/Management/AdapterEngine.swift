@@ -219,7 +219,7 @@ struct AdapterEngine {
         switch outcome {
         case .refused(.permissionDenied): return leave(for: .forbidden)
         case .refused(.invalidIndex):
-            // It is gone, being prepared anew, or held exclusively by somebody; the kernel says when it is back.
+            // It is gone, being set up again, or held exclusively by another program; the kernel reports its return.
             isPresent = false
             return becomeAbsent(at: now)
         default: break
@@ -340,7 +340,7 @@ struct AdapterEngine {
         wedgedPause = ManagementLimits.wedgedPauses.first
     }
 
-    /// Resets go on, ever more rarely; starting the process anew is its watchdog's business.
+    /// Resets continue at growing intervals; restarting the process is left to its watchdog.
     mutating func becomeWedged(_ cause: Wedge, at now: Instant) {
         wedge = cause
         leave(for: .waiting)

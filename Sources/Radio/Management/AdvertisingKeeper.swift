@@ -6,7 +6,7 @@ struct AdvertisingKeeper {
         /// The kernel has no such instance.
         case absent
         case onAir
-        /// The kernel has it; whether it is on the air is unknown. Adding it anew puts it there.
+        /// The kernel has it, but it may not be on the air. Adding it again puts it there.
         case doubtful
         /// Only removing it first helps.
         case suspect

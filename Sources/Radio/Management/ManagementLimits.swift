@@ -22,7 +22,7 @@ enum ManagementLimits {
     static let readLimit = Interval.seconds(10)
     /// The kernel works one command after another and waits up to 4 s for a connection being made among them.
     static let commandLimit = Interval.seconds(20)
-    /// A serial controller may load firmware and start anew.
+    /// A serial controller may load firmware and restart.
     static let powerLimit = Interval.seconds(30)
     /// An answer that comes so long after its command's limit is still its own, and not the next one's.
     static let lateAnswer = Interval.seconds(60)
@@ -53,7 +53,7 @@ enum ManagementLimits {
 
     /// Discovery ends by itself after 10.24 s; one that lasts longer has been forgotten by the kernel.
     static let longestRound = Interval.seconds(20)
-    /// From stopping a scan to starting it anew for fresh reports (chapter 03 A4).
+    /// From stopping a scan to restarting it for fresh reports (chapter 03 A4).
     static let freshScanDelay = Interval.milliseconds(100)
     /// Between two restarts for fresh reports.
     static let freshScanGap = Interval.seconds(2)

@@ -96,7 +96,7 @@ final class TimeProbe {
 extension TimeProbe: WebSocketDelegate {
     func webSocket(_ socket: WebSocketClient, received date: ServerDate) {
         guard let entry = asked[ObjectIdentifier(socket)] else { return }
-        // One that refuses to talk tells the time all the same.
+        // A server that refuses the request still gives the time.
         asked[ObjectIdentifier(socket)]?.events = ClockLimits.eventsPerRelay
         onDate?(date, entry.relay)
     }

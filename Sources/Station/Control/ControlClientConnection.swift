@@ -74,7 +74,7 @@ final class ControlClientConnection {
 
     private func takeLines() {
         var rest = input[...]
-        // Only a whole request earns more time: a place is not to be had for a byte now and then.
+        // Only a whole request extends the timeout, so that occasional bytes cannot occupy a connection.
         if rest.contains(0x0a) { restartIdleTimer() }
         while let newline = rest.firstIndex(of: 0x0a) {
             guard output.count <= ControlLimits.unreadSize else { return end(.clientNotReading) }

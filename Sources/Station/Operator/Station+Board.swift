@@ -71,7 +71,7 @@ extension Station {
             do throws(BoardRefusal) {
                 _ = try mesh.remove(fromBoard: id, at: now)
             } catch {
-                // The board has let go of the post; relays have not let go of its copy.
+                // The board has evicted the post, but relays still have its copy.
                 guard error == .unknownPost, switchboard.notes?.delete(copyOf: id, at: now) ?? false else {
                     throw error
                 }

@@ -7,7 +7,7 @@ import Vault
 /// What a box keeps in its vault. The engines bound what they hand over; the quotas here are the bounds of those
 /// bounds.
 enum BoxStores {
-    /// Public messages of six hours, and the IDs of those that were let go of.
+    /// Public messages of six hours, and the IDs of evicted ones.
     static let history = VaultStore(
         number: 1, name: "history", records: SyncLimits.messages + SyncLimits.rememberedMessages, bytes: 16 << 20)
     /// Board posts and deletions; each with what sealing adds.

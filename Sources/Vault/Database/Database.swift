@@ -190,7 +190,7 @@ final class Statement {
 }
 
 extension DatabaseError {
-    /// The code of a file that is none of ours.
+    /// Error code for a file that is not a vault database.
     static let notOurs = SQLITE_NOTADB
     static let damaged = SQLITE_CORRUPT
     static let full = SQLITE_FULL

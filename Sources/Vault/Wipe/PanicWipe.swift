@@ -76,7 +76,7 @@ public struct PanicWipe: Sendable {
 }
 
 extension WipeStep {
-    /// A marker that cannot be written leaves the other; with both missing the wipe goes on all the same.
+    /// If one marker cannot be written the other remains; without both, the wipe still continues.
     fileprivate var mayFail: Bool { self == .markState || self == .markConfiguration }
 
     /// A new identity is made, and the markers go, only after everything else has worked.
