@@ -26,6 +26,7 @@ enum Bitgate {
             run: StatusCommand.status),
         Subcommand("peers", "peers heard on the mesh", Help.peers, run: StatusCommand.peers),
         Subcommand("counters", "event counters, refusals by reason", Help.counters, run: StatusCommand.counters),
+        Subcommand("metrics", "the same counters in Prometheus' format", Help.metrics, run: StatusCommand.metrics),
         Subcommand(
             "channels", "location channels carried, and people there", Help.channels,
             run: StatusCommand.channels),

@@ -103,6 +103,22 @@ enum Help {
         \(statuses)
         """
 
+    static let metrics = """
+        usage: bitgate metrics [--socket PATH]
+
+        Prints the counts of bitgate counters, zeros included, in the text format that
+        Prometheus reads. Each group is one metric, bitgate_GROUP_total; the label
+        "what" names the count. The counts name neither people nor places, and begin
+        at zero when the daemon starts.
+
+        The box itself listens on no port for this. To collect the counts, run the
+        command from a timer and let node_exporter read the file it writes.
+
+        \(socket)
+
+        \(statuses)
+        """
+
     static let clock = """
         usage: bitgate clock [--json] [--socket PATH]
                bitgate clock set TIME | accept [--socket PATH]

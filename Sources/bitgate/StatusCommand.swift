@@ -36,6 +36,14 @@ enum StatusCommand {
         try show("counters", arguments, CounterReport.self, OperatorText.counters)
     }
 
+    static func metrics(_ arguments: [String]) throws -> Int32 {
+        let arguments = try Arguments(arguments, flags: [], options: ["--socket"])
+        try arguments.expectWords(atMost: 0)
+        let client = ControlClient(path: arguments.value("--socket") ?? Configuration().controlSocket)
+        Output.write(OperatorText.metrics(try client.ask("counters", for: CounterReport.self)))
+        return ExitStatus.ok
+    }
+
     private static func show<Report: JSONConvertible>(
         _ command: String, _ arguments: [String], _ type: Report.Type, _ text: (Report) -> String
     ) throws -> Int32 {

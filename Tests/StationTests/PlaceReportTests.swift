@@ -60,6 +60,18 @@ final class PlaceReportTests: XCTestCase {
         XCTAssertTrue(OperatorText.notes(report).contains("\(report.leftOut) older notes are not listed"))
     }
 
+    func testInventedPeersHideNoNeighbourAndNoList() {
+        func peer(_ number: Int, neighbour: Bool) -> PeerReport {
+            PeerReport(
+                peer: "\(number)", nickname: String(repeating: "\u{1}", count: 255), neighbour: neighbour,
+                reachable: true, lastHeardSeconds: 1, gateway: false, bridge: false, cell: nil)
+        }
+        let peers = (0..<1_024).map { peer($0, neighbour: $0 >= 1_020) }
+        let listed = PeerReport.listed(peers)
+        XCTAssertEqual(listed.prefix(5).map(\.peer), ["1020", "1021", "1022", "1023", "0"])
+        XCTAssertLessThan(ControlAnswer.done(listed.json, name: "peers").line.count, ControlLimits.answerSize)
+    }
+
     func testReportsTravelUnchanged() throws {
         XCTAssertEqual(try [ChannelReport](json: JSONValue(parsing: channels.json.encoded())), channels)
         XCTAssertEqual(try NotesReport(json: JSONValue(parsing: notes.json.encoded())), notes)

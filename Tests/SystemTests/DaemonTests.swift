@@ -41,7 +41,7 @@ final class DaemonTests: XCTestCase {
         XCTAssertTrue(
             try Programs.run("bitgate", "status", "--socket", "\(scratch.path)/a.socket", in: scratch).output.contains(
                 "\ntor       "))
-        for command in ["peers", "counters", "mail", "limits", "board"] {
+        for command in ["peers", "counters", "metrics", "mail", "limits", "board"] {
             XCTAssertEqual(
                 try Programs.run("bitgate", command, "--socket", "\(scratch.path)/a.socket", in: scratch).status, 0)
         }

@@ -43,7 +43,7 @@ final class OperatorTests: XCTestCase {
         let listed = texts[1].output.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
             .compactMap { $0.split(separator: " ").first.map(String.init) }
         let commands = listed.filter { $0 != "help" && !$0.hasPrefix("-") }
-        XCTAssertGreaterThanOrEqual(commands.count, 17, "\(commands)")
+        XCTAssertGreaterThanOrEqual(commands.count, 18, "\(commands)")
         for command in commands {
             let help = try Programs.run("bitgate", "help", command, in: scratch)
             XCTAssertEqual(help.output, try Programs.run("bitgate", command, "--help", in: scratch).output)

@@ -117,7 +117,8 @@ enum ConfigurationTable {
                 "Location channels (geohashes) always carried to the mesh.", .reload),
             Setting(
                 "gateway.demand_channels", \.gateway.demandChannels, .boolean,
-                "Also carry the channels in which neighbours write, until an hour after their last message.", .reload),
+                "Also carry the channels (blocks or larger) in which neighbours write, until an hour after their last "
+                    + "message.", .reload),
 
             Setting(
                 "gateway.presence", \.gateway.presence, .boolean,

@@ -54,13 +54,14 @@ extension Station {
 
     var peerReports: [PeerReport] {
         let now = now
-        return mesh.peers(at: now).map { peer in
+        let peers = mesh.peers(at: now).map { peer in
             PeerReport(
                 peer: peer.id.hex, nickname: peer.nickname, neighbour: peer.isConnected, reachable: peer.isReachable,
                 lastHeardSeconds: seconds(since: peer.lastSeen, now),
                 gateway: peer.capabilities?.contains(.gateway) ?? false,
                 bridge: peer.capabilities?.contains(.bridge) ?? false, cell: peer.bridgeCell)
         }
+        return PeerReport.listed(peers)
     }
 
     var counterReport: CounterReport {
@@ -224,5 +225,12 @@ extension Station {
             }
         }
         return out
+    }
+}
+
+extension PeerReport {
+    /// As many as one answer holds. Anybody may invent any number of peers with long names, so neighbours come first.
+    static func listed(_ peers: [PeerReport]) -> [PeerReport] {
+        (peers.filter(\.neighbour) + peers.filter { !$0.neighbour }).fitting(ControlLimits.listSize)
     }
 }
