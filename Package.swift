@@ -63,8 +63,10 @@ let package = Package(
                 "Panel", "Vault", "CToml", "Ctimex", "Csystemd",
             ]),
 
-        .executableTarget(name: "bitgated", dependencies: ["Station"]),
-        .executableTarget(name: "bitgate", dependencies: ["Station", "Panel", "Simulation", "Clibedit", "Cqrencode"]),
+        .executableTarget(name: "bitgated", dependencies: ["Basics", "EventLoop", "Station"]),
+        .executableTarget(
+            name: "bitgate",
+            dependencies: ["Basics", "EventLoop", "Station", "Panel", "Simulation", "Clibedit", "Cqrencode"]),
         // Replaces malloc: never linked into anything but the benchmark.
         .target(name: "CAllocationCount"),
         .executableTarget(
