@@ -22,27 +22,29 @@ final class WriteBudgetTests: XCTestCase {
     override func setUpWithError() throws { folder = try makeFolder() }
     override func tearDown() { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Bytes this process made the system write; nil where it does not say.
-    private var written: Int? {
-        guard let text = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8) else { return nil }
-        return text.split(separator: "\n").first { $0.hasPrefix("write_bytes") }.flatMap {
-            Int($0.drop { !$0.isNumber })
+    /// Bytes this process made the system write.
+    private func written() throws -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8) else {
+            throw XCTSkip("this kernel does not count what a process writes (/proc/self/io)")
         }
+        let line = try XCTUnwrap(text.split(separator: "\n").first { $0.hasPrefix("write_bytes") })
+        return try XCTUnwrap(Int(line.drop { !$0.isNumber }))
     }
 
-    /// - Parameter limit: nil to tell it only.
-    private func measure(_ what: String, atMost limit: Int?, in vault: Vault, _ body: () -> Void) {
+    /// - Returns: the bytes written by the system's count.
+    @discardableResult
+    private func measure(_ what: String, atMost limit: Int, in vault: Vault, _ body: () -> Void) throws -> Int {
         let ledger = vault.status.writtenToday
-        let before = written
+        let before = try written()
         body()
         let own = vault.status.writtenToday - ledger
-        let system = before.flatMap { before in written.map { $0 - before } }
+        let system = try written() - before
         print(
             "write budget: \(what): \((own + 1_023) / 1_024) KiB by the vault's count, "
-                + "\(system.map { "\(($0 + 1_023) / 1_024)" } ?? "?") KiB by the system's")
-        guard let limit else { return }
+                + "\((system + 1_023) / 1_024) KiB by the system's")
         XCTAssertLessThanOrEqual(own, limit, what)
-        XCTAssertLessThanOrEqual(system ?? 0, limit, what)
+        XCTAssertLessThanOrEqual(system, limit, what)
+        return system
     }
 
     /// The fair of the simulation's venue scenario: 150 messages and 165 visitors an hour, and a post now and then.
@@ -56,9 +58,9 @@ final class WriteBudgetTests: XCTestCase {
         var arrivals: [(PacketID, WallTime)] = []
 
         /// Thirty seconds of the fair, as the engine hands them over.
-        func halfMinute(_ crowd: Int) {
-            for _ in 0..<2 * crowd where Int.random(in: 0..<160, using: &random) < 110 {
-                loop.advance(by: random.interval(.zero, .seconds(14 / crowd)))
+        func halfMinute() {
+            for _ in 0..<2 where Int.random(in: 0..<160, using: &random) < 110 {
+                loop.advance(by: random.interval(.zero, .seconds(14)))
                 let node = NodeIdentity.generate(using: &random)
                 identities += 1
                 archive.keep(
@@ -68,7 +70,7 @@ final class WriteBudgetTests: XCTestCase {
                     at: loop.now.monotonic)
             }
             var puts: [HistoryRecord] = []
-            for _ in 0..<5 * crowd where Bool.random(using: &random) && Bool.random(using: &random) {
+            for _ in 0..<5 where Bool.random(using: &random) && Bool.random(using: &random) {
                 message += 1
                 let id = PacketID(high: random.next(), low: message)
                 arrivals.append((id, loop.now.wall))
@@ -85,12 +87,12 @@ final class WriteBudgetTests: XCTestCase {
             archive.keep(HistoryBatch(replacesEverything: false, puts: puts, deletes: []))
         }
 
-        func hour(crowd: Int = 1) {
+        func hour() {
             let end = loop.now.monotonic + .hours(1)
             var nextBatch = loop.now.monotonic
             var post: UInt64 = 0
             while loop.now.monotonic < end {
-                halfMinute(crowd)
+                halfMinute()
                 nextBatch = nextBatch + .seconds(30)
                 if nextBatch > loop.now.monotonic { loop.advance(by: nextBatch - loop.now.monotonic) }
                 post += 1
@@ -106,13 +108,16 @@ final class WriteBudgetTests: XCTestCase {
             }
         }
 
-        measure("first hour of a fair", atMost: 1 << 20, in: vault) { hour() }
+        let busy = try measure("first hour of a fair", atMost: 1 << 20, in: vault) { hour() }
+        XCTAssertGreaterThan(vault.status.writtenToday, 0)
+        guard busy > 0 else {
+            throw XCTSkip("\(folder) is in memory, where the system counts nothing: set TMPDIR to a folder on a disk")
+        }
         for _ in 0..<6 { hour() }
-        measure("eighth hour, with as much to forget", atMost: 1 << 20, in: vault) { hour() }
-        measure("an hour of twice the crowd, for the record", atMost: nil, in: vault) { hour(crowd: 2) }
+        try measure("eighth hour, with as much to forget", atMost: 1 << 20, in: vault) { hour() }
         XCTAssertEqual(vault.counts[.evicted], 0)
         loop.advance(by: VaultLimits.relaxed)
-        measure("idle hour", atMost: 16 << 10, in: vault) { loop.advance(by: .hours(1)) }
+        try measure("idle hour", atMost: 16 << 10, in: vault) { loop.advance(by: .hours(1)) }
         XCTAssertNil(loop.nextDeadline)
     }
 }

@@ -28,9 +28,9 @@ public struct Vectors {
             .appendingPathComponent("Vectors")
     }
 
-    /// A data file of the reference apps, which is not ours to ship: read in place, from the folder `BITGATE_UPSTREAM`
-    /// names, beside the vectors, or in the specification's folder beside this repository. Skips the test where it is
-    /// absent.
+    /// A data file of the reference apps, which is not ours to ship. It is read in place, from the first of these folders
+    /// that has it: the one that `BITGATE_UPSTREAM` names, `upstream` beside the vectors, and `shared/vectors/upstream`
+    /// beside this repository, where a checkout of the specification lies. Skips the test when none has it.
     public static func upstream(_ file: String) throws -> Data {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -43,7 +43,9 @@ public struct Vectors {
         }
         guard let data = folders.lazy.compactMap({ try? Data(contentsOf: $0.appendingPathComponent(file)) }).first
         else {
-            throw XCTSkip("\(file) is the reference apps': set BITGATE_UPSTREAM to the folder that has it")
+            throw XCTSkip(
+                "the reference apps' \(file) is in none of the folders looked in: set BITGATE_UPSTREAM to the one that has it"
+            )
         }
         return data
     }

@@ -15,13 +15,16 @@ final class PayloadFuzzTests: XCTestCase {
     func testDamagedPayloadsNeverTrapAndReencodeStably() throws {
         var random = SeededRandom(seed: 1)
         for file in Self.files {
+            var payloads = 0
             for vector in try Vectors(file + ".json").cases {
                 for member in ["payload", "encoded", "body", "blob"] {
                     guard let bytes = try? vector.bytes(member), bytes.count <= 2_048 else { continue }
+                    payloads += 1
                     check(bytes)
                     for _ in 0..<Self.rounds { check(damage(bytes, &random)) }
                 }
             }
+            XCTAssertGreaterThan(payloads, 0, "\(file).json has no payloads under the names known here")
         }
     }
 
@@ -37,6 +40,7 @@ final class PayloadFuzzTests: XCTestCase {
         let texts =
             try Vectors("verification.json").cases.compactMap { try? $0.string("text") }
             + Vectors("noise_payloads.json").cases.compactMap { try? $0.string("text") }
+        XCTAssertFalse(texts.isEmpty)
         for text in texts {
             let damaged = String(decoding: damage(Array(text.utf8), &random), as: UTF8.self)
             if let code = VerificationCode(text: damaged) { XCTAssertEqual(VerificationCode(text: code.text), code) }
