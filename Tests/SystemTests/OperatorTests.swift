@@ -37,13 +37,22 @@ final class OperatorTests: XCTestCase {
         return items.map { "\($0["code"] ?? ""): \($0["message"] ?? "")" }
     }
 
+    /// The commands that the overview lists, each once.
+    private func listed(_ overview: String) -> [String] {
+        var commands: [String] = []
+        for line in overview.split(separator: "\n") where line.hasPrefix("  ") && !line.hasPrefix("   ") {
+            let word = String(line.dropFirst(2).prefix { $0 != " " })
+            if word != "help", !word.hasPrefix("-"), !commands.contains(word) { commands.append(word) }
+        }
+        return commands
+    }
+
     func testEveryHelpFitsATerminal() throws {
         var texts = [try Programs.run("bitgated", "--help", in: scratch)]
-        texts.append(try Programs.run("bitgate", "--help", in: scratch))
-        let listed = texts[1].output.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
-            .compactMap { $0.split(separator: " ").first.map(String.init) }
-        let commands = listed.filter { $0 != "help" && !$0.hasPrefix("-") }
-        XCTAssertGreaterThanOrEqual(commands.count, 18, "\(commands)")
+        let overview = try Programs.run("bitgate", "help", in: scratch)
+        texts.append(overview)
+        let commands = listed(overview.output)
+        XCTAssertGreaterThan(commands.count, 10, "the overview has another form than this test reads")
         for command in commands {
             let help = try Programs.run("bitgate", "help", command, in: scratch)
             XCTAssertEqual(help.output, try Programs.run("bitgate", command, "--help", in: scratch).output)
