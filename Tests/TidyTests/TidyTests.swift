@@ -154,7 +154,7 @@ final class TidyTests: XCTestCase {
         }
     }
 
-    func testWhoeverIsSaidToCheckAKindOfVectorsNamesIt() {
+    func testWhoeverIsSaidToCheckAKindOfVectorsNamesIt() throws {
         let tests = try swiftFiles(under: "Tests")
         for (vectors, claims) in SharedVectors.tests {
             for (claimed, kinds) in claims {
