@@ -12,8 +12,8 @@ enum SilentBoxLimits {
 }
 
 /// A box that does not run, because something keeps it from starting, or because a wipe of it is under way or
-/// incomplete: no radio, no network, no identity. It shows the reason on the lamps, answers requests with it, and can be
-/// wiped.
+/// incomplete: no radio, no network, no identity. It shows the reason on the lamps, answers requests with it, and can
+/// be wiped.
 ///
 /// An incomplete wipe is tried again at every start that finds a record of it. A record that could be written to memory
 /// only is lost with the power, and the report says so.

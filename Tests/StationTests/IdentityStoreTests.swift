@@ -225,7 +225,7 @@ final class IdentityStoreTests: XCTestCase {
     func testAStateDirectoryOpenToOthersIsRefused() throws {
         chmod(folder, 0o755)
         XCTAssertThrowsError(try StateDirectory(folder)) {
-            XCTAssertTrue("\($0)".contains("open to other users"), "\($0)")
+            XCTAssertTrue("\($0)".contains("accessible to other users"), "\($0)")
         }
         XCTAssertThrowsError(try StateDirectory(folder + "/a/b")) {
             XCTAssertTrue("\($0)".contains("No such file"), "\($0)")

@@ -28,9 +28,10 @@ public struct Vectors {
             .appendingPathComponent("Vectors")
     }
 
-    /// A data file of the reference apps, which is not ours to ship. It is read in place, from the first of these folders
-    /// that has it: the one that `BITGATE_UPSTREAM` names, `upstream` beside the vectors, and `shared/vectors/upstream`
-    /// beside this repository, where a checkout of the specification lies. Skips the test when none has it.
+    /// A data file of the reference apps, which is not ours to ship. It is read in place, from the first of these
+    /// folders that has it: the one that `BITGATE_UPSTREAM` names, `upstream` beside the vectors, and
+    /// `shared/vectors/upstream` beside this repository, where a checkout of the specification lies. Skips the test
+    /// when none has it.
     public static func upstream(_ file: String) throws -> Data {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
@@ -44,7 +45,8 @@ public struct Vectors {
         guard let data = folders.lazy.compactMap({ try? Data(contentsOf: $0.appendingPathComponent(file)) }).first
         else {
             throw XCTSkip(
-                "the reference apps' \(file) is in none of the folders looked in: set BITGATE_UPSTREAM to the one that has it"
+                "the reference apps' \(file) is in none of the folders looked in: "
+                    + "set BITGATE_UPSTREAM to the one that has it"
             )
         }
         return data

@@ -71,8 +71,8 @@ enum ConfigurationTable {
                 "Maximum links per controller. If a controller refuses that many, the box detects it and uses fewer."),
             Setting(
                 "radio.outgoing_links", \.radio.outgoingLinks, .integer(SettingLimits.outgoingLinks),
-                "Maximum outgoing links per controller. Two links are reserved for incoming connections (one if "
-                    + "links = 2, none if links = 1)."),
+                "Maximum outgoing links per controller. Two links stay reserved for incoming connections; of two links "
+                    + "one, of a single one none."),
 
             Setting(
                 "air.room", \.air.room, .path,

@@ -32,7 +32,8 @@ public enum LimitGuide {
         Entry("mesh", names: ["noise_…"], "encrypted sessions, and packets waiting for one"),
         Entry("mesh", names: ["parked_prekeys"], "keys for letters, of peers not heard yet"),
         Entry(
-            "gateway", "bridge", names: ["carriers_a_minute", "bytes_a_minute"], "messages sent to the mesh for phones"),
+            "gateway", "bridge", names: ["carriers_a_minute", "bytes_a_minute"],
+            "messages sent to the mesh for phones"),
         Entry("gateway", "bridge", names: ["waiting_…"], "messages waiting to be sent"),
         Entry("gateway", "bridge", names: ["deposits_of_one_peer_a_minute"], "messages one peer may hand in"),
         Entry("gateway", names: ["channels_in_use"], "channels carried because peers wrote there"),
