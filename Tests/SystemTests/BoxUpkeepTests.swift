@@ -205,7 +205,7 @@ final class BoxUpkeepTests: BoxScriptCase {
         try folder("/sys/class/net/lo")
         XCTAssertTrue(try run("report").contains("nothing answers at a cable"))
         try device("eth0", isUp: true)
-        XCTAssertTrue(try run("report").contains("The cable is in"))
+        XCTAssertTrue(try run("report").contains("The cable is connected"))
         try addresses("eth0")
         let told = try run("report")
         XCTAssertTrue(told.hasPrefix("- The network lets no time through"), told)
