@@ -110,9 +110,7 @@ final class WriteBudgetTests: XCTestCase {
 
         let busy = try measure("first hour of a fair", atMost: 1 << 20, in: vault) { hour() }
         XCTAssertGreaterThan(vault.status.writtenToday, 0)
-        guard busy > 0 else {
-            throw XCTSkip("\(folder) is in memory, where the system counts nothing: set TMPDIR to a folder on a disk")
-        }
+        if busy == 0 { print("write budget: \(folder) is in memory: only the vault's count is checked") }
         for _ in 0..<6 { hour() }
         try measure("eighth hour, with as much to forget", atMost: 1 << 20, in: vault) { hour() }
         XCTAssertEqual(vault.counts[.evicted], 0)
