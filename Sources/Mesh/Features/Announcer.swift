@@ -116,7 +116,7 @@ final class Announcer: MeshFeature {
         guard let packet = packet(in: mesh) else { return mesh.drops.count(.malformedPayload) }
         guard let sent = mesh.originate(packet, signed: true) else { return }
         mesh.count(.announcesSent)
-        mesh.tellFeatures(.publishable(sent.frame, heardFrom: nil, bringer: .us))
+        mesh.tellFeatures(.publishable(sent.frame, heardFrom: nil))
     }
 
     /// A link is bound by an announce in one piece, so neighbours are left out until it fits every link that it can fit

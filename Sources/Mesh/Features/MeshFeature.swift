@@ -135,7 +135,8 @@ enum MeshOccurrence {
     case removed(PeerID)
     /// A packet that gossip may carry on: verified where its type is signed, and broadcast.
     /// `heardFrom` is the neighbour it came from, nil for a packet of ours.
-    case publishable(Frame, heardFrom: PeerID?, bringer: Bringer)
+    /// `bringer` is by default that neighbour, and else us.
+    case publishable(Frame, heardFrom: PeerID?, bringer: Bringer? = nil)
     /// Broadcast trains of fragments that make no progress (chapter 04 §6.5).
     case stalled([FragmentStreamID])
     /// The 5 s tick; the count runs 1 … 6 (chapter 03 B17).

@@ -102,7 +102,7 @@ extension MeshNode {
         guard isRunning, let payload = bundle.encoded() else { return }
         let packet = Packet(type: .prekeyBundle, timestamp: now.wall, senderID: me, payload: payload)
         guard let frame = originate(packet, signed: true)?.frame else { return }
-        tellFeatures(.publishable(frame, heardFrom: nil, bringer: .us))
+        tellFeatures(.publishable(frame, heardFrom: nil))
     }
 
     /// The signing key that a verified announce bound to exactly this Noise key.

@@ -85,7 +85,7 @@ extension MeshNode {
         else { return nil }
         let packet = Packet(type: .message, timestamp: now.wall, senderID: me, payload: payload)
         guard let sent = originate(packet, signed: true) else { return nil }
-        tellFeatures(.publishable(sent.frame, heardFrom: nil, bringer: .us))
+        tellFeatures(.publishable(sent.frame, heardFrom: nil))
         return PublicMessage(
             sender: me, nickname: announcer.name, text: text, timestamp: now.wall,
             stableID: StableMessageID.make(sender: me, timestamp: now.wall, content: text), isReplay: false)

@@ -195,8 +195,7 @@ extension MeshNode {
         while let fragment = trains.takeDue(at: now.monotonic) {
             if transmit(fragment) { count(.fragmentsSent) }
             if fragment.frame.isBroadcast {
-                let bringer = fragment.ingressPeer.map { Bringer.neighbour($0) } ?? .us
-                tellFeatures(.publishable(fragment.frame, heardFrom: fragment.ingressPeer, bringer: bringer))
+                tellFeatures(.publishable(fragment.frame, heardFrom: fragment.ingressPeer))
             }
         }
     }

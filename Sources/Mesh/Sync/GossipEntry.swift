@@ -23,7 +23,7 @@ public struct GossipEntry: Sendable {
     var presentSince: Instant
 
     /// `nil` when the body does not inflate.
-    /// - Parameter bringer: by default the neighbour it was heard from.
+    /// - Parameter bringer: by default the neighbour it was heard from, and else us.
     public init?(
         _ frame: Frame, heardFrom: PeerID? = nil, bringer: Bringer? = nil, memory: FrameMemory? = nil, at now: Instant
     ) {

@@ -135,7 +135,7 @@ final class SyncResponderTests: XCTestCase {
                 guard let frame = try? self.author.frame(.message, payload, at: node.now, age: Int64(number)) else {
                     return
                 }
-                mesh.tellFeatures(.publishable(frame, heardFrom: nil, bringer: .us))
+                mesh.tellFeatures(.publishable(frame, heardFrom: nil))
             }
         }
         XCTAssertEqual(node.node.historyCount, 900)
