@@ -198,7 +198,7 @@ final class OperatorTests: XCTestCase {
     }
 
     func testDisplayBucketsAreBounded() {
-        var table = BucketTable(bucket: TokenBucket(capacity: 1, perSecond: 1))
+        var table = DisplayBuckets.table(1, perSecond: 1)
         for index in 0..<5_000 {
             XCTAssertTrue(table.take("\(index)", at: Instant(nanoseconds: Int64(index))))
             XCTAssertLessThanOrEqual(table.count, GatewayLimits.displayBuckets)

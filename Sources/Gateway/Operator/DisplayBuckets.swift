@@ -3,42 +3,19 @@ import Basics
 /// Keeps one author, or one text, from filling the screen: 5 + 1/s of one sender and 3 + 0.5/s of one content
 /// (chapter 05 §8.3). Proven work of 8 bits spares the sender's bucket only.
 struct DisplayBuckets {
-    private var senders = BucketTable(
-        bucket: TokenBucket(capacity: GatewayLimits.senderBurst, perSecond: GatewayLimits.senderPerSecond))
-    private var contents = BucketTable(
-        bucket: TokenBucket(capacity: GatewayLimits.contentBurst, perSecond: GatewayLimits.contentPerSecond))
+    private var senders = DisplayBuckets.table(GatewayLimits.senderBurst, perSecond: GatewayLimits.senderPerSecond)
+    private var contents = DisplayBuckets.table(GatewayLimits.contentBurst, perSecond: GatewayLimits.contentPerSecond)
+
+    static func table(_ burst: Double, perSecond: Double) -> BucketTable {
+        BucketTable(
+            bucket: TokenBucket(capacity: burst, perSecond: perSecond), capacity: GatewayLimits.displayBuckets,
+            idle: GatewayLimits.displayBucketIdle)
+    }
 
     /// A refused sender does not touch the content's bucket.
     mutating func admit(sender: String, text: String, provenWork: Int, at now: Instant) -> Bool {
         if provenWork < GatewayLimits.sparingWork, !senders.take(sender, at: now) { return false }
         return contents.take(ContentKey.name(of: text), at: now)
-    }
-}
-
-/// At most 2000 buckets; when full, those idle for 10 minutes go, then the one refilled longest ago.
-struct BucketTable {
-    private let bucket: TokenBucket
-    private var buckets: [String: (bucket: TokenBucket, used: Instant)] = [:]
-
-    init(bucket: TokenBucket) { self.bucket = bucket }
-
-    var count: Int { buckets.count }
-
-    mutating func take(_ key: String, at now: Instant) -> Bool {
-        if buckets[key] == nil, buckets.count >= GatewayLimits.displayBuckets { makeRoom(at: now) }
-        var entry = buckets[key]?.bucket ?? bucket
-        let taken = entry.take(at: now)
-        buckets[key] = (entry, now)
-        return taken
-    }
-
-    private mutating func makeRoom(at now: Instant) {
-        buckets = buckets.filter { now - $0.value.used < GatewayLimits.displayBucketIdle }
-        guard buckets.count >= GatewayLimits.displayBuckets else { return }
-        let oldest = buckets.min { a, b in
-            a.value.used != b.value.used ? a.value.used < b.value.used : a.key < b.key
-        }
-        if let oldest { buckets[oldest.key] = nil }
     }
 }
 
