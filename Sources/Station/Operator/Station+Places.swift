@@ -72,15 +72,15 @@ extension Station {
     private func notesReport(_ place: String) -> NotesReport {
         let now = now
         let notes = switchboard.notes
+        /// Not negative, whatever a stranger wrote into a note.
+        func seconds(from start: Int64, to end: Int64) -> Int { Int(max(0, Freshness.seconds(from: start, to: end))) }
         let shown = notes?.geohash == place ? notes?.notes ?? [] : []
         let subscription = uplink.client.subscriptionIDs.first { notes?.owns(subscription: $0) ?? false }
         let listed = shown.map { note in
             NotesReport.Note(
                 id: note.id.hex, name: note.displayName, text: note.text, cell: note.geohash,
-                ageSeconds: Int(max(0, Freshness.seconds(from: note.createdAt, to: now.wall.unixSeconds))),
-                leftSeconds: note.expiresAt.map {
-                    Int(max(0, Freshness.seconds(from: now.wall.unixSeconds, to: $0)))
-                },
+                ageSeconds: seconds(from: note.createdAt, to: now.wall.unixSeconds),
+                leftSeconds: note.expiresAt.map { seconds(from: now.wall.unixSeconds, to: $0) },
                 urgent: note.isUrgent, own: notes?.isOwn(note) ?? false)
         }.fitting(ControlLimits.listSize)
         return NotesReport(
